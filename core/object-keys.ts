@@ -1,0 +1,80 @@
+/**
+ * Where objects lie in the bucket: every key is built and parsed here and nowhere else.
+ *
+ * `uploads/{userId}/{actionKey}/source.{ext}` is what a creator sent;
+ * `processed/{userId}/{actionKey}/attempt-{n}/…` is what one attempt wrote. A version is exactly one such
+ * prefix, so one cookie policy opens exactly one version and an orphan can't touch its successor's output.
+ * Keys in the database are relative to the bucket; no host and no leading slash.
+ */
+export const uploadsPrefix = "uploads/";
+export const processedPrefix = "processed/";
+
+const idPattern = "[A-Za-z0-9_-]{1,64}";
+const actionKeyPattern = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+const sourceKeyPattern = new RegExp(
+  `^uploads/(${idPattern})/(${actionKeyPattern})/source\\.([a-z0-9]{2,5})$`,
+);
+const attemptPrefixPattern = new RegExp(
+  `^processed/(${idPattern})/(${actionKeyPattern})/attempt-([1-9]\\d*)/$`,
+);
+
+export interface SourceKeyParts {
+  readonly userId: string;
+  readonly actionKey: string;
+  /** Lower case, without the dot. */
+  readonly extension: string;
+}
+
+/** The key of an upload's one source object. @throws RangeError when a part isn't well-formed. */
+export function sourceKey(parts: SourceKeyParts): string {
+  const key = `uploads/${parts.userId}/${parts.actionKey}/source.${parts.extension}`;
+  if (!sourceKeyPattern.test(key)) throw new RangeError(`not a source key: ${key}`);
+  return key;
+}
+
+/** The parts of a source key, or null where the key isn't one of ours. */
+export function parseSourceKey(key: string): SourceKeyParts | null {
+  const [, userId, actionKey, extension] = sourceKeyPattern.exec(key) ?? [];
+  return userId && actionKey && extension ? { userId, actionKey, extension } : null;
+}
+
+export interface AttemptPrefixParts {
+  readonly userId: string;
+  readonly actionKey: string;
+  /** 1 for the first attempt of the job; never reused. */
+  readonly attemptNumber: number;
+}
+
+/** The prefix (with its final slash) that one attempt writes below. @throws RangeError on malformed parts. */
+export function attemptPrefix(parts: AttemptPrefixParts): string {
+  const prefix = `processed/${parts.userId}/${parts.actionKey}/attempt-${parts.attemptNumber}/`;
+  if (!attemptPrefixPattern.test(prefix)) throw new RangeError(`not an attempt prefix: ${prefix}`);
+  return prefix;
+}
+
+/** The parts of an attempt's prefix, or null where it isn't one. */
+export function parseAttemptPrefix(prefix: string): AttemptPrefixParts | null {
+  const [, userId, actionKey, n] = attemptPrefixPattern.exec(prefix) ?? [];
+  return userId && actionKey && n ? { userId, actionKey, attemptNumber: Number(n) } : null;
+}
+
+/** File names below a version's prefix. Renditions are folders named by their rung, the sound is `audio`. */
+export const masterName = "master.m3u8";
+export const posterName = "poster.jpg";
+export const audioFolder = "audio";
+export const playlistName = (rendition: string): string => `${rendition}/playlist.m3u8`;
+/** `number` counts from 1. */
+export const segmentName = (rendition: string, number: number): string =>
+  `${rendition}/segment_${String(number).padStart(5, "0")}.ts`;
+
+/** The Content-Type by which an object of a version is stored, from its name's ending. */
+export function contentTypeOf(name: string): string {
+  const types: Record<string, string> = {
+    m3u8: "application/vnd.apple.mpegurl",
+    ts: "video/mp2t",
+    vtt: "text/vtt; charset=utf-8",
+    jpg: "image/jpeg",
+    webp: "image/webp",
+  };
+  return types[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+}
