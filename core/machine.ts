@@ -24,12 +24,22 @@ export interface Machine<State extends string, Name extends string> {
   readonly transitions: Readonly<Record<Name, Transition<State>>>;
 }
 
-/** Checks nothing at run time; it only fixes the types, so that a misspelt state doesn't compile. */
-export const defineMachine = <const State extends string, const Name extends string>(
-  machine: Machine<State, Name>,
-): Machine<State, Name> => machine;
+/** Checks nothing at run time; it fixes the types, so that a misspelt state doesn't compile and guards stay known. */
+export const defineMachine = <
+  const State extends string,
+  const Transitions extends Record<string, Transition<NoInfer<State>>>,
+>(machine: {
+  readonly states: readonly State[];
+  readonly initial: NoInfer<State>;
+  readonly transitions: Transitions;
+}) => machine;
 
-/** The states that no move leaves except by an admin's will are still left by some move; these are left by none. */
+/** The names of a machine's moves that have the guard `G`. */
+export type MovesWithGuard<M extends Machine<string, string>, G extends Guard> = {
+  [Name in keyof M["transitions"]]: M["transitions"][Name]["guard"] extends G ? Name : never;
+}[keyof M["transitions"]];
+
+/** The states that no move leaves. */
 export function finalStates<State extends string>(machine: Machine<State, string>): State[] {
   const left = new Set(Object.values<Transition<State>>(machine.transitions).flatMap((t) => t.from));
   return machine.states.filter((state) => !left.has(state));

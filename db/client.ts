@@ -4,7 +4,10 @@ import pg from "pg";
 /** A pool of connections with drizzle on top. */
 export type Database = NodePgDatabase;
 /** What a query runs on: the pool, or a transaction of it. */
-export type Executor = Pick<Database, "select" | "insert" | "update" | "delete" | "execute" | "$with" | "with">;
+export type Executor = Pick<
+  Database,
+  "select" | "insert" | "update" | "delete" | "execute" | "$with" | "with"
+>;
 /** A transaction: queries that must see or take row locks ask for this type. */
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 

@@ -1,0 +1,418 @@
+/** Jobs: every query and every move. A move that lost answers null; the caller says what that means. */
+import type { RenditionProgress } from "@reelkeep/core/api/media";
+import type { Stage } from "@reelkeep/core/job/attempt-machine";
+import {
+  type JobMove,
+  jobMachine,
+  unfinishedJobStates,
+  type WaitingReason,
+} from "@reelkeep/core/job/machine";
+import type { Guard } from "@reelkeep/core/machine";
+import { and, asc, count, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import type { Executor, Transaction } from "./client.ts";
+import { now, secondsFromNow } from "./clock.ts";
+import { type Held, mayMove } from "./move.ts";
+import { jobs } from "./schema/jobs.ts";
+
+export type Job = typeof jobs.$inferSelect;
+export type NewJob = Pick<
+  Job,
+  "actionKey" | "assetId" | "sourceRevision" | "profile" | "sourceKey" | "sourceEtag" | "sourceSizeBytes"
+>;
+
+type JobGuard<M extends JobMove> = (typeof jobMachine)["transitions"][M]["guard"];
+type JobSet = PgUpdateSetSource<typeof jobs>;
+
+/** The guard of a move, in SQL. A move with the guard `lease-held` can't be made without an attempt's id. */
+function guardOf(guard: Guard, held: { attemptId?: string }): SQL | undefined {
+  switch (guard) {
+    case "none":
+      return undefined;
+    case "lease-held":
+      return and(eq(jobs.beingProcessedBy, held.attemptId!), gt(jobs.leaseExpiryTime, now));
+    case "lease-expired":
+      return lte(jobs.leaseExpiryTime, now);
+  }
+}
+
+/**
+ * One guarded UPDATE. What the target state demands of the lease, the reason and the end time is set here, so no
+ * caller can forget it (and the table's CHECKs would refuse the row).
+ */
+async function move<M extends JobMove>(
+  db: Executor,
+  name: M,
+  target: { readonly actionKey: string } & Held<JobGuard<M>>,
+  set: JobSet = {},
+  ...conditions: (SQL | undefined)[]
+): Promise<Job | null> {
+  const { to, guard } = jobMachine.transitions[name];
+  const rows = await db
+    .update(jobs)
+    .set({
+      ...(to === "job-received"
+        ? {}
+        : {
+            beingProcessedBy: null,
+            leaseExpiryTime: null,
+            stage: null,
+            provisioningToken: null,
+            machineId: null,
+          }),
+      ...(to === "file-processing-ready" ? { waitingReason: "queued" as const } : { waitingReason: null }),
+      ...(to === "processing-completed" || to === "failed" || to === "cancelled" ? { endedAt: now } : {}),
+      ...set,
+      state: to,
+      updatedAt: now,
+    })
+    .where(
+      mayMove(
+        jobMachine,
+        name,
+        jobs.state,
+        eq(jobs.actionKey, target.actionKey),
+        guardOf(guard, target as { attemptId?: string }),
+        ...conditions,
+      ),
+    )
+    .returning();
+  return rows[0] ?? null;
+}
+
+/** Inserts a waiting job; null where its idempotency key (asset, revision, profile) or its actionKey is taken. */
+export async function insertJob(tx: Transaction, job: NewJob): Promise<Job | null> {
+  const rows = await tx
+    .insert(jobs)
+    .values({ ...job, admittedAt: now, updatedAt: now })
+    .onConflictDoNothing()
+    .returning();
+  return rows[0] ?? null;
+}
+
+/** A strongly consistent read of exactly that key. */
+export async function findJob(db: Executor, actionKey: string): Promise<Job | null> {
+  const rows = await db.select().from(jobs).where(eq(jobs.actionKey, actionKey));
+  return rows[0] ?? null;
+}
+
+/** The row, locked until the transaction ends. Lock order everywhere: asset, job, attempt. */
+export async function lockJob(tx: Transaction, actionKey: string): Promise<Job | null> {
+  const rows = await tx.select().from(jobs).where(eq(jobs.actionKey, actionKey)).for("update");
+  return rows[0] ?? null;
+}
+
+/** J1: takes the job; the claim alone raises attemptCount. */
+export const claimJob = (
+  tx: Transaction,
+  claim: {
+    actionKey: string;
+    generation: number;
+    attemptId: string;
+    leaseSeconds: number;
+    machineId: string | null;
+  },
+) =>
+  move(
+    tx,
+    "claim",
+    { actionKey: claim.actionKey },
+    {
+      beingProcessedBy: claim.attemptId,
+      leaseExpiryTime: secondsFromNow(claim.leaseSeconds),
+      lastHeartbeatAt: now,
+      processingStartedAt: now,
+      attemptCount: sql`${jobs.attemptCount} + 1`,
+      launchCount: 0,
+      retryAt: null,
+      cancelRequestedAt: null,
+      stage: "claim",
+      progressFraction: 0,
+      progressRenditions: [],
+      processByResolution: {},
+      errorCode: null,
+      errorMessage: null,
+      ...(claim.machineId === null ? {} : { machineId: claim.machineId }),
+    },
+    eq(jobs.generation, claim.generation),
+    lt(jobs.attemptCount, jobs.attemptLimit),
+  );
+
+/** What a heartbeat carries. `fraction` is 0 to 1. */
+export interface Progress {
+  readonly stage: Stage;
+  readonly fraction: number;
+  readonly renditions: RenditionProgress[];
+  readonly processByResolution: Record<string, string>;
+}
+
+/** J3: extends the lease and writes progress. Null: the lease is lost. */
+export const heartbeatJob = (
+  db: Executor,
+  beat: { actionKey: string; attemptId: string; leaseSeconds: number; progress: Progress },
+) =>
+  move(db, "heartbeat", beat, {
+    leaseExpiryTime: secondsFromNow(beat.leaseSeconds),
+    lastHeartbeatAt: now,
+    stage: beat.progress.stage,
+    progressFraction: beat.progress.fraction,
+    progressRenditions: beat.progress.renditions,
+    processByResolution: beat.progress.processByResolution,
+  });
+
+/** P1: the job's part of publication. */
+export const completeJob = (
+  tx: Transaction,
+  lease: { actionKey: string; attemptId: string },
+  processByResolution: Record<string, string>,
+) =>
+  move(
+    tx,
+    "publish",
+    lease,
+    { progressFraction: 1, processByResolution, cancelRequestedAt: null },
+    isNull(jobs.cancelRequestedAt),
+  );
+
+/** What is recorded of a failure; both are safe to show. */
+export interface JobError {
+  readonly errorCode: string;
+  readonly errorMessage: string;
+}
+
+/** J5: back to waiting after a failure worth another try. */
+export const retryJobLater = (
+  tx: Transaction,
+  lease: { actionKey: string; attemptId: string },
+  error: JobError & { backoffSeconds: number },
+) =>
+  move(
+    tx,
+    "retry-later",
+    lease,
+    { ...backoff(error) },
+    lt(jobs.attemptCount, jobs.attemptLimit),
+    isNull(jobs.cancelRequestedAt),
+  );
+
+/** J5: a permanent failure, or the last attempt's. */
+export const failJob = (tx: Transaction, lease: { actionKey: string; attemptId: string }, error: JobError) =>
+  move(tx, "fail", lease, { errorCode: error.errorCode, errorMessage: error.errorMessage });
+
+/** J4: a worker that must leave gives the job back; the limit rises by the attempt that it cost. */
+export const handBackJob = (tx: Transaction, lease: { actionKey: string; attemptId: string }) =>
+  move(tx, "hand-back", lease, { attemptLimit: sql`${jobs.attemptLimit} + 1` });
+
+/** J10: the worker that was asked to stop has stopped. */
+export const obeyCancel = (tx: Transaction, lease: { actionKey: string; attemptId: string }) =>
+  move(tx, "obey-cancel", lease);
+
+/** J6: jobs whose lease has run out, longest first. */
+export async function findExpiredLeases(db: Executor, limit: number): Promise<string[]> {
+  const rows = await db
+    .select({ actionKey: jobs.actionKey })
+    .from(jobs)
+    .where(and(eq(jobs.state, "job-received"), lte(jobs.leaseExpiryTime, now)))
+    .orderBy(asc(jobs.leaseExpiryTime))
+    .limit(limit);
+  return rows.map((row) => row.actionKey);
+}
+
+/** J6: an expired lease's job goes back to waiting. */
+export const recoverJob = (
+  tx: Transaction,
+  actionKey: string,
+  error: JobError & { backoffSeconds: number },
+) => move(tx, "recover", { actionKey }, backoff(error), lt(jobs.attemptCount, jobs.attemptLimit));
+
+/** J6: an expired lease on the last attempt. */
+export const recoverJobAsFailed = (tx: Transaction, actionKey: string, error: JobError) =>
+  move(
+    tx,
+    "recover-as-failed",
+    { actionKey },
+    { errorCode: error.errorCode, errorMessage: error.errorMessage },
+  );
+
+/** J6: an expired lease on a job that was to be cancelled. */
+export const recoverJobAsCancelled = (tx: Transaction, actionKey: string) =>
+  move(tx, "recover-as-cancelled", { actionKey });
+
+/** No worker could be had. */
+export const giveUpLaunching = (tx: Transaction, actionKey: string, generation: number, error: JobError) =>
+  move(
+    tx,
+    "give-up-launching",
+    { actionKey },
+    { errorCode: error.errorCode, errorMessage: error.errorMessage },
+    eq(jobs.generation, generation),
+  );
+
+/**
+ * U5: an older revision's unfinished jobs make way. Answers the rows that moved, with the attempt that held each
+ * one before.
+ */
+export async function supersedeOlderJobs(
+  tx: Transaction,
+  assetId: string,
+  sourceRevision: number,
+): Promise<{ actionKey: string; attemptId: string | null }[]> {
+  const older = await tx
+    .select({ actionKey: jobs.actionKey, attemptId: jobs.beingProcessedBy })
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.assetId, assetId),
+        lt(jobs.sourceRevision, sourceRevision),
+        inArray(jobs.state, [...unfinishedJobStates]),
+      ),
+    )
+    .orderBy(asc(jobs.sourceRevision))
+    .for("update");
+  for (const { actionKey } of older)
+    await move(tx, "supersede", { actionKey }, { cancelledBy: "superseded" });
+  return older;
+}
+
+/** Whether a newer revision of the asset is published or still unfinished; then this one may not publish. */
+export async function isSuperseded(
+  tx: Transaction,
+  assetId: string,
+  sourceRevision: number,
+): Promise<boolean> {
+  const rows = await tx
+    .select({ actionKey: jobs.actionKey })
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.assetId, assetId),
+        gt(jobs.sourceRevision, sourceRevision),
+        inArray(jobs.state, [...unfinishedJobStates, "processing-completed"]),
+      ),
+    )
+    .limit(1);
+  return rows.length > 0;
+}
+
+/**
+ * J6: starts a launch. The token is set by this one conditional update, only where no launch is under way, so two
+ * dispatchers (or two sweeps) that overlap launch once.
+ */
+export async function beginLaunch(
+  tx: Transaction,
+  target: { actionKey: string; generation: number; provisioningToken: string },
+): Promise<Job | null> {
+  const rows = await tx
+    .update(jobs)
+    .set({
+      provisioningToken: target.provisioningToken,
+      launchedAt: now,
+      launchCount: sql`${jobs.launchCount} + 1`,
+      waitingReason: "launching",
+      updatedAt: now,
+    })
+    .where(
+      and(
+        eq(jobs.actionKey, target.actionKey),
+        eq(jobs.state, "file-processing-ready"),
+        eq(jobs.generation, target.generation),
+        isNull(jobs.provisioningToken),
+        or(isNull(jobs.retryAt), lte(jobs.retryAt, now)),
+      ),
+    )
+    .returning();
+  return rows[0] ?? null;
+}
+
+/** The launch that this token began has given a machine. */
+export async function recordLaunch(
+  db: Executor,
+  launch: { actionKey: string; provisioningToken: string; machineId: string },
+): Promise<void> {
+  await db
+    .update(jobs)
+    .set({ machineId: launch.machineId, updatedAt: now })
+    .where(and(eq(jobs.actionKey, launch.actionKey), eq(jobs.provisioningToken, launch.provisioningToken)));
+}
+
+/** The launch that this token began is known to be dead: the job waits again, for `reason`. */
+export async function endLaunch(
+  db: Executor,
+  launch: { actionKey: string; provisioningToken: string; reason: WaitingReason; countsAsLaunch: boolean },
+): Promise<boolean> {
+  const rows = await db
+    .update(jobs)
+    .set({
+      provisioningToken: null,
+      machineId: null,
+      launchedAt: null,
+      waitingReason: launch.reason,
+      ...(launch.countsAsLaunch ? {} : { launchCount: sql`greatest(${jobs.launchCount} - 1, 0)` }),
+      updatedAt: now,
+    })
+    .where(
+      and(
+        eq(jobs.actionKey, launch.actionKey),
+        eq(jobs.state, "file-processing-ready"),
+        eq(jobs.provisioningToken, launch.provisioningToken),
+      ),
+    )
+    .returning({ actionKey: jobs.actionKey });
+  return rows.length > 0;
+}
+
+/** Says why a waiting job waits; nothing else changes, and nothing where it says so already. */
+export async function setWaitingReason(
+  db: Executor,
+  actionKey: string,
+  reason: WaitingReason,
+): Promise<void> {
+  await db
+    .update(jobs)
+    .set({ waitingReason: reason, updatedAt: now })
+    .where(
+      and(
+        eq(jobs.actionKey, actionKey),
+        eq(jobs.state, "file-processing-ready"),
+        isNull(jobs.provisioningToken),
+        sql`${jobs.waitingReason} is distinct from ${reason}`,
+      ),
+    );
+}
+
+/** Waiting jobs whose launch began over `olderThanSeconds` ago and that nobody claimed. */
+export async function findUnclaimedLaunches(
+  db: Executor,
+  olderThanSeconds: number,
+  limit: number,
+): Promise<Job[]> {
+  return db
+    .select()
+    .from(jobs)
+    .where(
+      and(eq(jobs.state, "file-processing-ready"), lte(jobs.launchedAt, secondsFromNow(-olderThanSeconds))),
+    )
+    .orderBy(asc(jobs.launchedAt))
+    .limit(limit);
+}
+
+/** Workers that count against the ceiling: launches not yet claimed, and live or expired leases. */
+export async function countAliveWorkers(db: Executor): Promise<number> {
+  const rows = await db
+    .select({ alive: count() })
+    .from(jobs)
+    .where(
+      or(
+        eq(jobs.state, "job-received"),
+        and(eq(jobs.state, "file-processing-ready"), sql`${jobs.provisioningToken} is not null`),
+      ),
+    );
+  return rows[0]?.alive ?? 0;
+}
+
+const backoff = (error: JobError & { backoffSeconds: number }): JobSet => ({
+  waitingReason: "retry-backoff",
+  retryAt: secondsFromNow(error.backoffSeconds),
+  errorCode: error.errorCode,
+  errorMessage: error.errorMessage,
+});

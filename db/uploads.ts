@@ -1,0 +1,120 @@
+/** Uploads: queries and moves. */
+import { type UploadMove, uploadMachine } from "@reelkeep/core/upload/machine";
+import { and, asc, eq, isNull, lt, sql, sum } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import type { Executor, Transaction } from "./client.ts";
+import { now, secondsFromNow } from "./clock.ts";
+import { mayMove } from "./move.ts";
+import { uploads } from "./schema/uploads.ts";
+
+export type Upload = typeof uploads.$inferSelect;
+export type NewUpload = Pick<
+  Upload,
+  | "actionKey"
+  | "assetId"
+  | "userId"
+  | "key"
+  | "filename"
+  | "contentType"
+  | "sizeBytes"
+  | "checksumSha256"
+  | "method"
+  | "partSizeBytes"
+>;
+
+/** Null where the actionKey is taken. */
+export async function insertUpload(tx: Transaction, upload: NewUpload): Promise<Upload | null> {
+  const rows = await tx
+    .insert(uploads)
+    .values({ ...upload, createdAt: now, updatedAt: now, lastSignedAt: now })
+    .onConflictDoNothing()
+    .returning();
+  return rows[0] ?? null;
+}
+
+export async function findUpload(db: Executor, actionKey: string): Promise<Upload | null> {
+  const rows = await db.select().from(uploads).where(eq(uploads.actionKey, actionKey));
+  return rows[0] ?? null;
+}
+
+async function move(
+  db: Executor,
+  name: UploadMove,
+  actionKey: string,
+  set: PgUpdateSetSource<typeof uploads>,
+): Promise<Upload | null> {
+  const rows = await db
+    .update(uploads)
+    .set({ ...set, state: uploadMachine.transitions[name].to, updatedAt: now, endedAt: now })
+    .where(mayMove(uploadMachine, name, uploads.state, eq(uploads.actionKey, actionKey)))
+    .returning();
+  return rows[0] ?? null;
+}
+
+/** U5: the object was verified. `etag` is what every later read must match. */
+export const admit = (tx: Transaction, actionKey: string, facts: { etag: string; sourceRevision: number }) =>
+  move(tx, "admit", actionKey, facts);
+
+/** U6: the object failed admission. */
+export const reject = (
+  tx: Transaction,
+  actionKey: string,
+  error: { errorCode: string; errorMessage: string; etag: string | null },
+) => move(tx, "reject", actionKey, error);
+
+/** U7: abandoned or given up. */
+export const expire = (tx: Transaction, actionKey: string, errorCode: string, errorMessage: string) =>
+  move(tx, "expire", actionKey, { errorCode, errorMessage });
+
+/** A request was signed: a sign of life. Null where the upload has ended meanwhile. */
+export async function touchUpload(db: Executor, actionKey: string): Promise<Upload | null> {
+  const rows = await db
+    .update(uploads)
+    .set({ lastSignedAt: now })
+    .where(and(eq(uploads.actionKey, actionKey), eq(uploads.state, "url-created")))
+    .returning();
+  return rows[0] ?? null;
+}
+
+/** Binds storage's id of the multipart upload to the row, once; null where another is bound already. */
+export async function bindMultipartUpload(
+  db: Executor,
+  actionKey: string,
+  multipartUploadId: string,
+): Promise<Upload | null> {
+  const rows = await db
+    .update(uploads)
+    .set({ multipartUploadId, updatedAt: now })
+    .where(
+      and(
+        eq(uploads.actionKey, actionKey),
+        eq(uploads.state, "url-created"),
+        isNull(uploads.multipartUploadId),
+      ),
+    )
+    .returning();
+  return rows[0] ?? null;
+}
+
+/** U7: open uploads without a sign of life, the quietest first. */
+export async function findAbandonedUploads(
+  db: Executor,
+  quietSeconds: number,
+  limit: number,
+): Promise<Upload[]> {
+  return db
+    .select()
+    .from(uploads)
+    .where(and(eq(uploads.state, "url-created"), lt(uploads.lastSignedAt, secondsFromNow(-quietSeconds))))
+    .orderBy(asc(uploads.lastSignedAt))
+    .limit(limit);
+}
+
+/** Bytes that count against a person's quota: announced and stored sources that weren't refused or given up. */
+export async function sumUploadBytes(db: Executor, userId: string): Promise<number> {
+  const rows = await db
+    .select({ bytes: sum(uploads.sizeBytes) })
+    .from(uploads)
+    .where(and(eq(uploads.userId, userId), sql`${uploads.state} in ('url-created', 'file-uploaded')`));
+  return Number(rows[0]?.bytes ?? 0);
+}
