@@ -79,6 +79,7 @@ const rows = {
     "This upload was given up after a day without a sign of life.",
     "Start it again.",
   ),
+  "upload-given-up": row(410, "This upload was cancelled.", "Start it again when you like."),
   "asset-blocked": row(403, "An admin has blocked this video.", "Ask an admin."),
   "asset-deleted": row(410, "This video was deleted.", "Upload it as a new video."),
 

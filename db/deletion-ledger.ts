@@ -82,7 +82,7 @@ export async function isStillNeeded(db: Executor, entry: LedgerEntry): Promise<b
 
 /** Deleted: look again after `secondLookSeconds`, or done where this was the second look. */
 export async function markDeleted(
-  tx: Transaction,
+  db: Executor,
   entry: LedgerEntry,
   secondLookSeconds: number,
 ): Promise<void> {

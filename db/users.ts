@@ -1,7 +1,8 @@
 /** People. Passwords and sessions are better-auth's business; see services/accounts. */
 import type { Role } from "@reelkeep/core/access/policy";
 import { asc, count, eq, sql } from "drizzle-orm";
-import type { Executor } from "./client.ts";
+import { withAdvisoryLock } from "./advisory-lock.ts";
+import type { Database, Executor, Transaction } from "./client.ts";
 import { now } from "./clock.ts";
 import { assets } from "./schema/assets.ts";
 import { users } from "./schema/users.ts";
@@ -9,7 +10,7 @@ import { users } from "./schema/users.ts";
 export type User = typeof users.$inferSelect;
 
 export async function ownerExists(db: Executor): Promise<boolean> {
-  const rows = await db.select({ id: users.id }).from(users).where(users.isOwner).limit(1);
+  const rows = await db.select({ id: users.id }).from(users).where(eq(users.isOwner, true)).limit(1);
   return rows.length > 0;
 }
 
@@ -35,3 +36,17 @@ export const listUsers = (db: Executor) =>
     .leftJoin(assets, eq(assets.ownerId, users.id))
     .groupBy(users.id)
     .orderBy(asc(users.createdAt));
+
+/** Locks a person's row until the transaction ends: what counts against a quota is counted one after another. */
+export async function lockUser(tx: Transaction, id: string): Promise<void> {
+  await tx.select({ id: users.id }).from(users).where(eq(users.id, id)).for("update");
+}
+
+/** Makes a person the owner and an admin; false where there is an owner already (the index `users_one_owner`). */
+export async function makeOwner(db: Database, id: string): Promise<boolean> {
+  return withAdvisoryLock(db, "first-account", async (tx) => {
+    if (await ownerExists(tx)) return false;
+    await tx.update(users).set({ isOwner: true, role: "admin", updatedAt: now }).where(eq(users.id, id));
+    return true;
+  });
+}

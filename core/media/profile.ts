@@ -25,11 +25,7 @@ export interface EncodingProfile {
     readonly sampleRateHz: number;
     readonly channels: number;
   };
-  readonly limits: {
-    readonly durationSecondsMax: number;
-    /** Of the picture as it is coded, width × height. */
-    readonly pixelsMax: number;
-  };
+  readonly limits: { readonly durationSecondsMax: number };
 }
 
 const baseRungs = [
@@ -45,7 +41,7 @@ const hlsTs = {
   keyframeSeconds: 2,
   frameRateMax: 60,
   audio: { bitRateBps: 128_000, sampleRateHz: 48_000, channels: 2 },
-  limits: { durationSecondsMax: 12 * 3600, pixelsMax: 8192 * 4352 },
+  limits: { durationSecondsMax: 12 * 3600 },
 } as const;
 
 /** H.264 and AAC in MPEG-TS up to 1080p: plays on everything that knows HLS. The default. */

@@ -1,0 +1,42 @@
+/** Numbers that rule a job's life. All are seconds unless the name says otherwise. */
+export interface JobPolicy {
+  /** How long a lease lasts after a claim or a heartbeat. */
+  readonly leaseSeconds: number;
+  /** The lease thread's rhythm; a third of the lease, so that two beats may be lost. */
+  readonly heartbeatSeconds: number;
+  /** The wait before the second attempt; doubled before each further one. */
+  readonly retryBackoffSeconds: number;
+  /** Workers alive at once. */
+  readonly workersMax: number;
+  /** A launch that nobody claimed for so long is taken for dead. */
+  readonly launchSeconds: number;
+  /** Launches without a claim before the job fails with `worker-never-started`. */
+  readonly launchesMax: number;
+  /** No progress in any stage for so long ends an attempt as `stalled`. */
+  readonly stallSeconds: number;
+}
+
+export const defaultJobPolicy: JobPolicy = {
+  leaseSeconds: 90,
+  heartbeatSeconds: 30,
+  retryBackoffSeconds: 20,
+  workersMax: 4,
+  launchSeconds: 600,
+  launchesMax: 3,
+  stallSeconds: 300,
+};
+
+/** The wait after attempt number `attemptNumber` (from 1) failed: doubled each time, at most ten minutes. */
+export const retryDelaySeconds = (
+  attemptNumber: number,
+  policy: Pick<JobPolicy, "retryBackoffSeconds">,
+): number => Math.min(600, policy.retryBackoffSeconds * 2 ** (attemptNumber - 1));
+
+/** Attempts that one generation gets. */
+export const attemptsPerGeneration = 3;
+
+/** How long after its end an attempt's output is kept before the ledger removes it. */
+export const attemptCleanupDelaySeconds = 3600;
+
+/** When the ledger looks again at what it deleted: an orphan or a URL still valid may have written since. */
+export const secondLookSeconds = 24 * 3600;

@@ -1,0 +1,139 @@
+import type { Actor } from "@reelkeep/core/access/policy";
+import type { CompleteAnswer, MediaStatusName } from "@reelkeep/core/api/media";
+import { AppError, errorInfo, toAppError } from "@reelkeep/core/errors";
+import { parseSourceKey } from "@reelkeep/core/object-keys";
+import { lockAsset, raiseSourceRevision } from "@reelkeep/db/assets";
+import { enterDeletion } from "@reelkeep/db/deletion-ledger";
+import { endAttempt } from "@reelkeep/db/job-attempts";
+import { findJob, insertJob, supersedeOlderJobs } from "@reelkeep/db/jobs";
+import { writeOutbox } from "@reelkeep/db/outbox";
+import { admit, findUpload, reject, type Upload } from "@reelkeep/db/uploads";
+import { checkObject, isLookFailure } from "./check-object.ts";
+import type { ServiceContext } from "./context.ts";
+
+type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile">;
+
+/**
+ * U5, from the browser: the client says that the file has arrived.
+ *
+ * @throws AppError `not-found` for somebody else's upload, `upload-incomplete` where storage has no such object
+ * yet, `upload-expired`, or what kept the look from being made.
+ */
+export async function completeUpload(needs: Needs, actor: Actor, actionKey: string): Promise<CompleteAnswer> {
+  const upload = await findUpload(needs.db, actionKey);
+  if (!upload || (upload.userId !== actor.userId && actor.role !== "admin")) throw new AppError("not-found");
+  if (!(await admitUpload(needs, upload))) throw new AppError("upload-incomplete");
+  return answer(needs, actionKey);
+}
+
+/**
+ * U5, from storage: an object was created. Never throws for what the event says; an event that can't be used is
+ * answered with the reason, and what lies where nothing may lie is entered for deletion.
+ */
+export async function admitStoredObject(
+  needs: Needs,
+  key: string,
+): Promise<"admitted" | "ignored" | "deleted-later" | "gone"> {
+  const parts = parseSourceKey(key);
+  if (!parts) return "ignored";
+  const upload = await findUpload(needs.db, parts.actionKey);
+  if (upload?.key === key && (upload.state === "url-created" || upload.state === "file-uploaded"))
+    return (await admitUpload(needs, upload)) ? "admitted" : "gone";
+  await enterDeletion(needs.db, {
+    kind: "object",
+    target: key,
+    reason: upload ? `late-event-${upload.state}` : "no-such-upload",
+    delaySeconds: 0,
+  });
+  return "deleted-later";
+}
+
+/**
+ * The one admission: whichever of the two calls comes first wins, the other finds it done. False where storage has
+ * no object of this key.
+ */
+export async function admitUpload(needs: Needs, upload: Upload): Promise<boolean> {
+  if (upload.state === "expired") throw new AppError("upload-expired");
+  if (upload.state !== "url-created") return true;
+  const object = await needs.store.head(upload.key);
+  if (!object) return false;
+  try {
+    await checkObject(needs.store, upload, object, needs.uploadLimits);
+  } catch (error) {
+    const reason = toAppError(error);
+    if (isLookFailure(reason)) throw reason;
+    await rejectUpload(needs, upload, reason, object.etag);
+    return true;
+  }
+  await writeAdmission(needs, upload, object.etag);
+  return true;
+}
+
+/** One transaction: revision, upload, job, intent; older unfinished jobs make way. Lock order: asset, job, attempt. */
+async function writeAdmission({ db, profile }: Needs, upload: Upload, etag: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const asset = await lockAsset(tx, upload.assetId);
+    if (asset?.state !== "active") {
+      const code = asset?.state === "blocked" ? "asset-blocked" : "asset-deleted";
+      return writeRejection(tx, upload, { code, message: errorInfo(code).message }, etag);
+    }
+    const sourceRevision = asset.sourceRevision + 1;
+    if (!(await admit(tx, upload.actionKey, { etag, sourceRevision }))) return;
+    await raiseSourceRevision(tx, asset.id);
+    for (const older of await supersedeOlderJobs(tx, asset.id, sourceRevision))
+      if (older.attemptId) await endAttempt(tx, "supersede", older.attemptId);
+    const job = await insertJob(tx, {
+      actionKey: upload.actionKey,
+      assetId: asset.id,
+      sourceRevision,
+      profile,
+      sourceKey: upload.key,
+      sourceEtag: etag,
+      sourceSizeBytes: upload.sizeBytes,
+    });
+    if (!job) throw new AppError("conflict");
+    await writeOutbox(tx, { kind: "launch-worker", actionKey: job.actionKey, generation: job.generation });
+  });
+}
+
+/** U6: the file is refused: a code, a sentence, no job; its object is deleted through the ledger. */
+async function rejectUpload(
+  { db }: Needs,
+  upload: Upload,
+  reason: AppError,
+  etag: string | null,
+): Promise<void> {
+  await db.transaction((tx) => writeRejection(tx, upload, reason, etag));
+}
+
+async function writeRejection(
+  tx: Parameters<typeof reject>[0],
+  upload: Upload,
+  reason: { code: string; message: string },
+  etag: string | null,
+): Promise<void> {
+  const error = { errorCode: reason.code, errorMessage: reason.message, etag };
+  if (!(await reject(tx, upload.actionKey, error))) return;
+  await enterDeletion(tx, { kind: "object", target: upload.key, reason: "upload-rejected", delaySeconds: 0 });
+}
+
+/** What admission said, from the rows alone, so that every call answers the same. */
+async function answer({ db }: Needs, actionKey: string): Promise<CompleteAnswer> {
+  const upload = await findUpload(db, actionKey);
+  if (!upload) throw new AppError("not-found");
+  const job = upload.state === "file-uploaded" ? await findJob(db, actionKey) : null;
+  const status: MediaStatusName = job?.state ?? upload.state;
+  const code = job?.errorCode ?? upload.errorCode;
+  return {
+    actionKey,
+    status,
+    failure:
+      code && (status === "rejected" || status === "failed" || status === "expired")
+        ? {
+            code,
+            message: job?.errorMessage ?? upload.errorMessage ?? errorInfo(code).message,
+            next: errorInfo(code).next,
+          }
+        : null,
+  };
+}

@@ -1,0 +1,41 @@
+import type { ObjectStore, StoredObject } from "@reelkeep/aws/object-store";
+import { AppError } from "@reelkeep/core/errors";
+import { checkVideoFacts, requireVideo } from "@reelkeep/core/upload/admission";
+import type { UploadLimits } from "@reelkeep/core/upload/policy";
+import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
+import type { Upload } from "@reelkeep/db/uploads";
+import { probeObject } from "./probe-object.ts";
+
+/**
+ * U5: compares what lies in storage with what was announced, then looks into the file itself. Every read is of
+ * exactly the object that was looked at first (If-Match).
+ *
+ * @throws AppError with the code of the rejection; `source-changed` or `storage-unavailable` where the look itself
+ * failed, which rejects nothing.
+ */
+export async function checkObject(
+  store: Pick<ObjectStore, "readRange">,
+  upload: Upload,
+  object: StoredObject,
+  limits: UploadLimits,
+): Promise<void> {
+  if (object.sizeBytes === 0) throw new AppError("empty-file");
+  if (object.sizeBytes !== upload.sizeBytes)
+    throw new AppError("size-mismatch", {
+      details: { announced: upload.sizeBytes, stored: object.sizeBytes },
+    });
+  if (object.contentType !== upload.contentType) throw new AppError("checksum-mismatch");
+  // Storage has compared the checksum with the bytes already; here only that it is the one that was announced.
+  if (upload.checksumSha256 && object.checksumSha256 && object.checksumSha256 !== upload.checksumSha256)
+    throw new AppError("checksum-mismatch");
+  const head = await store.readRange(upload.key, 0, Math.min(signatureBytes, object.sizeBytes), object.etag);
+  const container = requireVideo(readSignature(head));
+  checkVideoFacts(
+    await probeObject(store, { key: upload.key, etag: object.etag, sizeBytes: object.sizeBytes, container }),
+    limits,
+  );
+}
+
+/** Codes that say nothing of the file: the look is repeated, the upload stays open. */
+export const isLookFailure = (error: AppError): boolean =>
+  error.code === "source-changed" || error.code === "source-gone" || error.retryable;

@@ -1,0 +1,76 @@
+import { attemptPrefix, parseSourceKey } from "@reelkeep/core/object-keys";
+import { findAttempt, insertAttempt, type JobAttempt } from "@reelkeep/db/job-attempts";
+import { claimJob as claim, findJob, type Job } from "@reelkeep/db/jobs";
+import type { ServiceContext } from "./context.ts";
+
+/** What a worker brings to a claim. It makes both ids itself: one per process start, one per hold on a job. */
+export interface Claim {
+  readonly actionKey: string;
+  readonly generation: number;
+  readonly attemptId: string;
+  readonly workerId: string;
+  readonly machineId: string | null;
+}
+
+/** A claim won, or why it wasn't. */
+export type ClaimOutcome =
+  | { readonly outcome: "claimed"; readonly job: Job; readonly attempt: JobAttempt }
+  | {
+      readonly outcome:
+        | "held"
+        | "finished"
+        | "failed"
+        | "cancelled"
+        | "missing"
+        | "stale-generation"
+        | "out-of-attempts";
+    };
+
+/**
+ * J1: takes a job: one conditional UPDATE, and the attempt's row in the same transaction. A worker that lost the
+ * answer asks again with the same attempt id and is told what it has.
+ */
+export async function claimJob(
+  { db, jobPolicy }: Pick<ServiceContext, "db" | "jobPolicy">,
+  request: Claim,
+): Promise<ClaimOutcome> {
+  return db.transaction(async (tx): Promise<ClaimOutcome> => {
+    const job = await claim(tx, { ...request, leaseSeconds: jobPolicy.leaseSeconds });
+    if (job) {
+      const { userId } = parseSourceKey(job.sourceKey)!;
+      const attempt = await insertAttempt(tx, {
+        id: request.attemptId,
+        actionKey: job.actionKey,
+        attemptNumber: job.attemptCount,
+        generation: job.generation,
+        workerId: request.workerId,
+        machineId: request.machineId,
+        outputPrefix: attemptPrefix({ userId, actionKey: job.actionKey, attemptNumber: job.attemptCount }),
+      });
+      return { outcome: "claimed", job, attempt };
+    }
+    const current = await findJob(tx, request.actionKey);
+    if (current?.beingProcessedBy === request.attemptId) {
+      const attempt = await findAttempt(tx, request.attemptId);
+      if (attempt) return { outcome: "claimed", job: current, attempt };
+    }
+    return { outcome: whyLost(current, request.generation) };
+  });
+}
+
+function whyLost(job: Job | null, generation: number): Exclude<ClaimOutcome["outcome"], "claimed"> {
+  if (!job) return "missing";
+  if (job.generation !== generation) return "stale-generation";
+  switch (job.state) {
+    case "job-received":
+      return "held";
+    case "processing-completed":
+      return "finished";
+    case "failed":
+      return "failed";
+    case "cancelled":
+      return "cancelled";
+    case "file-processing-ready":
+      return "out-of-attempts";
+  }
+}

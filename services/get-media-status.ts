@@ -1,0 +1,78 @@
+import { type Actor, mayDoWith } from "@reelkeep/core/access/policy";
+import type { Failure, MediaStatus } from "@reelkeep/core/api/media";
+import { AppError, errorInfo } from "@reelkeep/core/errors";
+import { findMediaStatus, type MediaStatusRow } from "@reelkeep/db/media-status";
+import type { ServiceContext } from "./context.ts";
+
+/**
+ * U8: what became of one upload, for its owner and admins.
+ *
+ * @throws AppError `not-found` for everybody else: that it exists is nobody else's business.
+ */
+export async function getMediaStatus(
+  { db }: Pick<ServiceContext, "db">,
+  actor: Actor,
+  actionKey: string,
+): Promise<MediaStatus> {
+  const row = await findMediaStatus(db, actionKey);
+  if (!row) throw new AppError("not-found");
+  const facts = { ownerId: row.ownerId, state: row.assetState, invited: false };
+  if (!mayDoWith(actor, "see-details", facts) && row.upload.userId !== actor.userId)
+    throw new AppError("not-found");
+  return toMediaStatus(row);
+}
+
+function toMediaStatus({
+  upload,
+  job,
+  versionNumber,
+  elapsedSeconds,
+  placeInLine,
+}: MediaStatusRow): MediaStatus {
+  const running = job?.state === "job-received";
+  return {
+    actionKey: upload.actionKey,
+    assetId: upload.assetId,
+    status: job?.state ?? upload.state,
+    filename: upload.filename,
+    sizeBytes: upload.sizeBytes,
+    sourceRevision: upload.sourceRevision,
+    waitingReason: job?.waitingReason ?? null,
+    placeInLine,
+    retryAt: job?.waitingReason === "retry-backoff" ? (job.retryAt?.toISOString() ?? null) : null,
+    attempt: job ? attemptOf(job) : null,
+    stage: running ? job.stage : null,
+    progress: {
+      fraction: job?.state === "processing-completed" ? 1 : running ? job.progressFraction : 0,
+      secondsLeft: running ? secondsLeft(job.progressFraction, elapsedSeconds) : null,
+      renditions: job?.progressRenditions ?? [],
+    },
+    processByResolution: job?.processByResolution ?? {},
+    failure: failureOf(upload, job),
+    cancelledBy: job?.cancelledBy ?? null,
+    playback:
+      job?.state === "processing-completed" && versionNumber !== null
+        ? { endpoint: `/api/assets/${upload.assetId}/playback`, versionNumber }
+        : null,
+    updatedAt: (job?.updatedAt ?? upload.updatedAt).toISOString(),
+  };
+}
+
+/** The attempt that runs or ran last, or, while it waits, the one that comes next. */
+function attemptOf(job: NonNullable<MediaStatusRow["job"]>) {
+  const coming = job.state === "file-processing-ready" ? 1 : 0;
+  return { number: Math.max(1, job.attemptCount + coming), limit: job.attemptLimit };
+}
+
+/** Told only once enough is done to tell it; null before that. */
+function secondsLeft(fraction: number, elapsedSeconds: number | null): number | null {
+  if (elapsedSeconds === null || fraction < 0.05 || elapsedSeconds < 3) return null;
+  return Math.round((elapsedSeconds * (1 - fraction)) / fraction);
+}
+
+function failureOf(upload: MediaStatusRow["upload"], job: MediaStatusRow["job"]): Failure | null {
+  const code = job ? job.errorCode : upload.errorCode;
+  if (!code) return null;
+  const message = (job ? job.errorMessage : upload.errorMessage) ?? errorInfo(code).message;
+  return { code, message, next: errorInfo(code).next };
+}

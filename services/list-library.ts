@@ -1,0 +1,120 @@
+import { type Actor, mayDoWith } from "@reelkeep/core/access/policy";
+import type { AssetChange, AssetList, AssetListQuery, AssetSummary } from "@reelkeep/core/api/assets";
+import { AppError, errorInfo } from "@reelkeep/core/errors";
+import { changeAsset as change } from "@reelkeep/db/assets";
+import {
+  countLibrary,
+  findLibraryRow,
+  type LibraryCursor,
+  type LibraryRow,
+  listLibrary,
+} from "@reelkeep/db/library";
+import type { ServiceContext } from "./context.ts";
+import { createPosterSigner, type PosterSigner } from "./grant-posters.ts";
+import { factsOf, readerOf, requireAsset } from "./read-asset.ts";
+
+type Needs = Pick<ServiceContext, "db" | "mediaSigner">;
+
+const pageSize = 48;
+
+/** X1: one page of what `actor` may see, newest first, with how much there is under each filter. */
+export async function listAssets(
+  { db, mediaSigner }: Needs,
+  actor: Actor,
+  query: AssetListQuery,
+): Promise<AssetList> {
+  const reader = readerOf(actor);
+  const [rows, counts] = await Promise.all([
+    listLibrary(db, reader, {
+      filter: query.filter,
+      search: query.q,
+      cursor: query.cursor ? readCursor(query.cursor) : null,
+      limit: pageSize + 1,
+    }),
+    countLibrary(db, reader),
+  ]);
+  const page = rows.slice(0, pageSize);
+  const last = page.at(-1);
+  const sign = createPosterSigner(mediaSigner, actor);
+  return {
+    assets: page.map((row) => toSummary(row, actor, sign)),
+    counts,
+    nextCursor: rows.length > pageSize && last ? writeCursor(last.asset) : null,
+  };
+}
+
+/** One asset, for whoever may watch it or see its details. @throws AppError `not-found` for everybody else. */
+export async function getAsset(
+  { db, mediaSigner }: Needs,
+  actor: Actor,
+  assetId: string,
+): Promise<AssetSummary> {
+  const row = await findLibraryRow(db, readerOf(actor), assetId);
+  if (!row || !(mayDoWith(actor, "watch", factsOf(row)) || mayDoWith(actor, "see-details", factsOf(row))))
+    throw new AppError("not-found");
+  return toSummary(row, actor, createPosterSigner(mediaSigner, actor));
+}
+
+/** Changes title or description. @throws AppError `not-found`, `forbidden`, `asset-blocked`. */
+export async function changeAsset(
+  needs: Needs,
+  actor: Actor,
+  assetId: string,
+  fields: AssetChange,
+): Promise<AssetSummary> {
+  await requireAsset(needs, actor, assetId, "edit");
+  if (!(await change(needs.db, assetId, fields))) throw new AppError("asset-blocked");
+  return getAsset(needs, actor, assetId);
+}
+
+function toSummary(row: LibraryRow, actor: Actor, sign: PosterSigner): AssetSummary {
+  const { asset, version, upload, job } = row;
+  const seesDetails = mayDoWith(actor, "see-details", factsOf(row));
+  const code = job ? job.errorCode : upload?.errorCode;
+  return {
+    id: asset.id,
+    title: asset.title,
+    description: asset.description,
+    state: asset.state,
+    owner: { id: asset.ownerId, name: row.ownerName },
+    access: asset.ownerId === actor.userId ? "owner" : actor.role === "admin" ? "admin" : "invited",
+    createdAt: asset.createdAt.toISOString(),
+    version: version && {
+      id: version.id,
+      versionNumber: version.versionNumber,
+      durationSeconds: version.durationSeconds,
+      width: version.width,
+      height: version.height,
+      sizeBytes: version.sizeBytes,
+      hasAudio: version.hasAudio,
+      publishedAt: version.publishedAt.toISOString(),
+    },
+    posterUrl: version?.posterName && asset.state === "active" ? sign(asset.ownerId, version) : null,
+    latest:
+      upload && seesDetails
+        ? {
+            actionKey: upload.actionKey,
+            status: job?.state ?? upload.state,
+            fraction: job?.state === "processing-completed" ? 1 : (job?.progressFraction ?? 0),
+            failure: code
+              ? {
+                  code,
+                  message: (job ? job.errorMessage : upload.errorMessage) ?? errorInfo(code).message,
+                  next: errorInfo(code).next,
+                }
+              : null,
+          }
+        : null,
+  };
+}
+
+const writeCursor = ({ createdAt, id }: LibraryCursor) =>
+  Buffer.from(`${createdAt.toISOString()} ${id}`).toString("base64url");
+
+/** @throws AppError `invalid-request` for a cursor that we didn't write. */
+function readCursor(cursor: string): LibraryCursor {
+  const [, time, id] = /^(\S{24}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  const createdAt = new Date(time ?? "");
+  if (!id || Number.isNaN(createdAt.getTime())) throw new AppError("invalid-request");
+  return { createdAt, id };
+}

@@ -1,0 +1,94 @@
+import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
+import { AppError } from "@reelkeep/core/errors";
+import { retryDelaySeconds } from "@reelkeep/core/job/policy";
+import { findAttempt } from "@reelkeep/db/job-attempts";
+import {
+  endLaunch,
+  findExpiredLeases,
+  findUnclaimedLaunches,
+  giveUpLaunching,
+  type Job,
+  lockJob,
+  recoverJob,
+  recoverJobAsCancelled,
+  recoverJobAsFailed,
+} from "@reelkeep/db/jobs";
+import { writeOutbox } from "@reelkeep/db/outbox";
+import type { ServiceContext } from "./context.ts";
+import { announce, closeAttempt } from "./fail-attempt.ts";
+
+/** How many of each the sweep set right. */
+export interface Recovery {
+  readonly expiredLeases: number;
+  readonly relaunches: number;
+}
+
+const batch = 100;
+
+/**
+ * J6: the sweep. Expired leases are returned, failed or cancelled; launches that nobody claimed are ended and
+ * repeated. Any number of sweeps may run at once: each job is decided under its row's lock by a guarded move.
+ */
+export async function recoverJobs(
+  needs: Pick<ServiceContext, "db" | "jobPolicy"> & { fleet: WorkerFleet },
+): Promise<Recovery> {
+  let expiredLeases = 0;
+  for (const actionKey of await findExpiredLeases(needs.db, batch))
+    if (await recoverExpiredLease(needs, actionKey)) expiredLeases++;
+  let relaunches = 0;
+  for (const job of await findUnclaimedLaunches(needs.db, needs.jobPolicy.launchSeconds, batch))
+    if (await repeatLaunch(needs, job)) relaunches++;
+  return { expiredLeases, relaunches };
+}
+
+/** J6: one expired lease. False where another sweep, or a late heartbeat, was quicker. */
+async function recoverExpiredLease(
+  { db, jobPolicy }: Pick<ServiceContext, "db" | "jobPolicy">,
+  actionKey: string,
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const job = await lockJob(tx, actionKey);
+    const attempt = job?.beingProcessedBy ? await findAttempt(tx, job.beingProcessedBy) : null;
+    if (!job || !attempt) return false;
+    const lost = new AppError("worker-lost");
+    const error = { errorCode: lost.code, errorMessage: lost.message };
+    const backoffSeconds = retryDelaySeconds(attempt.attemptNumber, jobPolicy);
+    const recovered = job.cancelRequestedAt
+      ? await recoverJobAsCancelled(tx, actionKey)
+      : ((await recoverJob(tx, actionKey, { ...error, backoffSeconds })) ??
+        (await recoverJobAsFailed(tx, actionKey, error)));
+    if (!recovered) return false;
+    await closeAttempt(tx, "expire", attempt, error);
+    await announce(tx, recovered, backoffSeconds);
+    return true;
+  });
+}
+
+/** J6: a launch that gave no worker. The machine is ended first, so that the next launch can't meet it. */
+async function repeatLaunch(
+  { db, jobPolicy, fleet }: Pick<ServiceContext, "db" | "jobPolicy"> & { fleet: WorkerFleet },
+  job: Job,
+): Promise<boolean> {
+  const { actionKey, generation, provisioningToken } = job;
+  if (!provisioningToken) return false;
+  if (job.machineId) await fleet.terminate(job.machineId);
+  return db.transaction(async (tx) => {
+    if (job.launchCount >= jobPolicy.launchesMax) {
+      const error = new AppError("worker-never-started");
+      const failed = await giveUpLaunching(tx, actionKey, generation, {
+        errorCode: error.code,
+        errorMessage: error.message,
+      });
+      if (failed) await announce(tx, failed, 0);
+      return failed !== null;
+    }
+    const ended = await endLaunch(tx, {
+      actionKey,
+      provisioningToken,
+      reason: "queued",
+      countsAsLaunch: true,
+    });
+    if (ended) await writeOutbox(tx, { kind: "launch-worker", actionKey, generation });
+    return ended;
+  });
+}
