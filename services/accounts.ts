@@ -123,7 +123,10 @@ export async function createAccount(
   if (await internalAdapter.findUserByEmail(person.email)) throw new AppError("email-taken");
   const hash = await password.hash(person.password);
   const user = await internalAdapter
-    .createUser({ name: person.name, email: person.email, emailVerified: false })
+    .createUser(
+      { name: person.name, email: person.email, emailVerified: false },
+      { method: "email-password" },
+    )
     .catch((cause: unknown) => {
       // The unique index on the address decides between two at once.
       throw new AppError("email-taken", { cause });

@@ -1,0 +1,14 @@
+import { assetChangeSchema } from "@reelkeep/core/api/assets";
+import { changeAsset, getAsset } from "@reelkeep/services/list-library";
+import { requireActor, serverContext } from "../../../server/context.ts";
+import { answer, readBody, readId, route } from "../../../server/route.ts";
+
+export const GET = route<{ id: string }>(async (_request, { id }) =>
+  answer(await getAsset(serverContext(), await requireActor(), readId(id))),
+);
+
+export const PATCH = route<{ id: string }>(async (request, { id }) => {
+  const actor = await requireActor();
+  const change = await readBody(request, assetChangeSchema);
+  return answer(await changeAsset(serverContext(), actor, readId(id), change));
+});

@@ -1,0 +1,9 @@
+import { ownerExists, serverContext } from "../../server/context.ts";
+import { answer, route } from "../../server/route.ts";
+
+/** Whether this server reaches its database. */
+export const GET = route(async () => {
+  serverContext();
+  await ownerExists();
+  return answer({ ok: true });
+});
