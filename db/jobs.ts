@@ -7,6 +7,7 @@ import {
   unfinishedJobStates,
   type WaitingReason,
 } from "@reelkeep/core/job/machine";
+import { attemptsPerGeneration } from "@reelkeep/core/job/policy";
 import type { Guard } from "@reelkeep/core/machine";
 import { and, asc, count, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
@@ -246,6 +247,29 @@ export const giveUpLaunching = (tx: Transaction, actionKey: string, generation: 
     { actionKey },
     { errorCode: error.errorCode, errorMessage: error.errorMessage },
     eq(jobs.generation, generation),
+  );
+
+/** J10: someone cancels a job that waits. */
+export const cancelWaitingJob = (tx: Transaction, actionKey: string, cancelledBy: string) =>
+  move(tx, "cancel", { actionKey }, { cancelledBy });
+
+/** J11: an admin's retry: a new generation with three more attempts. */
+export const reopenJob = (tx: Transaction, actionKey: string) =>
+  move(
+    tx,
+    "reopen",
+    { actionKey },
+    {
+      generation: sql`${jobs.generation} + 1`,
+      attemptLimit: sql`${jobs.attemptCount} + ${attemptsPerGeneration}::int`,
+      launchCount: 0,
+      retryAt: null,
+      cancelRequestedAt: null,
+      cancelledBy: null,
+      errorCode: null,
+      errorMessage: null,
+      endedAt: null,
+    },
   );
 
 /**

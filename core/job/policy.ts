@@ -12,8 +12,6 @@ export interface JobPolicy {
   readonly launchSeconds: number;
   /** Launches without a claim before the job fails with `worker-never-started`. */
   readonly launchesMax: number;
-  /** No progress in any stage for so long ends an attempt as `stalled`. */
-  readonly stallSeconds: number;
 }
 
 export const defaultJobPolicy: JobPolicy = {
@@ -23,7 +21,6 @@ export const defaultJobPolicy: JobPolicy = {
   workersMax: 4,
   launchSeconds: 600,
   launchesMax: 3,
-  stallSeconds: 300,
 };
 
 /** The wait after attempt number `attemptNumber` (from 1) failed: doubled each time, at most ten minutes. */
