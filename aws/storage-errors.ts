@@ -1,0 +1,17 @@
+import { S3ServiceException } from "@aws-sdk/client-s3";
+import { AppError } from "@reelkeep/core/errors";
+
+const statusOf = (error: unknown) =>
+  error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+
+/** Whether storage says that there is no such object. */
+export const isMissing = (error: unknown): boolean => statusOf(error) === 404;
+
+/** A failure of storage as ours: changed, gone, or not answering (worth another try). */
+export function toStorageError(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  if (error instanceof Error && error.name === "AbortError") return error;
+  if (statusOf(error) === 412) return new AppError("source-changed", { cause: error });
+  if (isMissing(error)) return new AppError("source-gone", { cause: error });
+  return new AppError("storage-unavailable", { cause: error });
+}
