@@ -1,0 +1,193 @@
+/** One FFmpeg run makes the whole ladder while its segments are already moving to storage (M5). */
+import { mkdir, open } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { AppError } from "@reelkeep/core/errors";
+import { avcParametersOf } from "@reelkeep/core/media/avc-in-ts";
+import { avcCodecString } from "@reelkeep/core/media/h264-level";
+import { audioFolder } from "@reelkeep/core/object-keys";
+import { type EncoderPreset, encodeArgs, segmentListName } from "../ffmpeg/args.ts";
+import { type FfmpegProgress, progressReader } from "../ffmpeg/progress.ts";
+import { type RunHandle, run } from "../ffmpeg/run.ts";
+import type { MediaTools } from "../ffmpeg/tools.ts";
+import type { OutputStore } from "./output-store.ts";
+import type { EncodePlan } from "./plan.ts";
+import { type CutSegment, followSegmentList } from "./segment-list.ts";
+import { type StoredSegment, segmentUploader } from "./segment-uploader.ts";
+
+/** Every number only grows. */
+export interface EncodeProgress {
+  readonly secondsDone: number;
+  readonly secondsTotal: number;
+  /** Seconds of each rendition (and `audio`) that lie in storage. */
+  readonly renditions: readonly { readonly name: string; readonly secondsDone: number }[];
+}
+
+/** One rendition's segments, or the sound's. */
+export interface EncodedTrack {
+  /** The rendition's name, or `audio`. */
+  readonly name: string;
+  /** RFC 6381, as the stream describes itself. */
+  readonly codec: string;
+  readonly segments: readonly StoredSegment[];
+}
+
+export interface EncodeOptions {
+  readonly preset?: EncoderPreset;
+  readonly signal?: AbortSignal | undefined;
+  /** Without any progress for so long, the run ends with `stalled` (J12). */
+  readonly stallSeconds?: number;
+  readonly onProgress?: ((progress: EncodeProgress) => void) | undefined;
+  readonly onSegmentStored?: ((segment: StoredSegment) => void) | undefined;
+}
+
+/** AAC-LC, RFC 6381 §3.3; the encoder makes no other kind. */
+const aacCodec = "mp4a.40.2";
+const pollMs = 200;
+/** FFmpeg stands still while more than this waits for storage, so that scratch stays small. */
+const backlogBytesMax = 512 * 1024 * 1024;
+
+/**
+ * Encodes `sourcePath` below `workFolder` and stores every segment. Resolves when all of them are stored.
+ * @throws AppError `encoder-failed`, `disk-full`, `stalled`, or what storage threw; or the signal's reason.
+ */
+export async function encode(
+  tools: MediaTools,
+  plan: EncodePlan,
+  sourcePath: string,
+  workFolder: string,
+  store: OutputStore,
+  options: EncodeOptions = {},
+): Promise<EncodedTrack[]> {
+  const folders = [...plan.renditions.map(({ name }) => name), ...(plan.audio ? [audioFolder] : [])];
+  for (const folder of folders) await mkdir(join(workFolder, folder), { recursive: true });
+
+  const failure = new AbortController();
+  const signal = AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]);
+  const tracker = trackProgress(folders, plan.expectedSeconds, options.onProgress);
+  const stall = stallWatch(options.stallSeconds ?? 300, () => failure.abort(new AppError("stalled")));
+  const tracks = new Map(folders.map((name) => [name, { codec: "", segments: [] as StoredSegment[] }]));
+  const uploader = segmentUploader({
+    store,
+    signal,
+    onFailure: (error) => failure.abort(error),
+    onStored: (segment) => {
+      tracks.get(segment.folder)!.segments.push(segment);
+      stall.moved();
+      tracker.stored(segment);
+      options.onSegmentStored?.(segment);
+    },
+  });
+  const lists = folders.map((folder) =>
+    followSegmentList(folder, join(workFolder, folder, segmentListName), 1 / plan.frameRate),
+  );
+  const collect = async () => {
+    for (const segment of (await Promise.all(lists.map((list) => list.readNew()))).flat()) {
+      if (segment.number === 1) tracks.get(segment.folder)!.codec = await codecOf(segment);
+      uploader.add(segment);
+    }
+  };
+
+  let handle: RunHandle | undefined;
+  let isRunning = true;
+  const running = run(tools, "ffmpeg", encodeArgs(plan, sourcePath, options.preset ?? "veryfast"), {
+    signal,
+    cwd: workFolder,
+    onStart: (started) => {
+      handle = started;
+    },
+    onStdout: progressReader((progress) => {
+      if (tracker.encoded(progress)) stall.moved();
+    }),
+  }).finally(() => {
+    isRunning = false;
+  });
+  // Its failure is awaited below, after the last look at the lists.
+  running.catch(() => {});
+
+  try {
+    while (isRunning) {
+      await Promise.race([running.catch(() => {}), delay(pollMs)]);
+      await collect();
+      if (uploader.pendingBytes() > backlogBytesMax) handle?.pause();
+      else if (uploader.pendingBytes() < backlogBytesMax / 2) handle?.resume();
+    }
+    const { exitCode, stderrTail } = await running;
+    if (exitCode !== 0) throw encoderFailure(exitCode, stderrTail);
+    await collect();
+    await uploader.drain();
+  } catch (error) {
+    failure.abort(error);
+    await running.catch(() => {});
+    throw error;
+  } finally {
+    stall.stop();
+  }
+  return folders.map((name) => {
+    const { codec, segments } = tracks.get(name)!;
+    if (segments.length === 0) throw encoderFailure(0, `no segment of ${name} was written`);
+    return { name, codec, segments: segments.toSorted((a, b) => a.number - b.number) };
+  });
+}
+
+function encoderFailure(exitCode: number, stderrTail: string): AppError {
+  const code = /No space left on device/.test(stderrTail) ? "disk-full" : "encoder-failed";
+  return new AppError(code, { cause: new Error(`FFmpeg ended with ${exitCode}: ${stderrTail}`) });
+}
+
+/** Read from the stream itself, so that the playlist never promises another profile or level than is there. */
+async function codecOf(segment: CutSegment): Promise<string> {
+  if (segment.folder === audioFolder) return aacCodec;
+  const file = await open(segment.path);
+  try {
+    const { buffer, bytesRead } = await file.read(new Uint8Array(65_536), 0, 65_536, 0);
+    const parameters = avcParametersOf(buffer.subarray(0, bytesRead));
+    if (!parameters) throw new AppError("encoder-failed", { cause: new Error(`no SPS in ${segment.name}`) });
+    return avcCodecString(parameters);
+  } finally {
+    await file.close();
+  }
+}
+
+function trackProgress(
+  folders: readonly string[],
+  secondsTotal: number,
+  onProgress: EncodeOptions["onProgress"],
+) {
+  const storedSeconds = new Map(folders.map((name) => [name, 0]));
+  let secondsDone = 0;
+  let lastFrame = 0;
+  const tell = () =>
+    onProgress?.({
+      secondsDone,
+      secondsTotal,
+      renditions: folders.map((name) => ({ name, secondsDone: storedSeconds.get(name)! })),
+    });
+  return {
+    /** Whether FFmpeg got any further. */
+    encoded({ outTimeSeconds, frame }: FfmpegProgress): boolean {
+      const done = Math.min(secondsTotal, Math.max(secondsDone, outTimeSeconds ?? 0));
+      const moved = done > secondsDone || (frame ?? 0) > lastFrame;
+      secondsDone = done;
+      lastFrame = Math.max(lastFrame, frame ?? 0);
+      if (moved) tell();
+      return moved;
+    },
+    stored({ folder, durationSeconds }: StoredSegment) {
+      storedSeconds.set(folder, Math.min(secondsTotal, storedSeconds.get(folder)! + durationSeconds));
+      tell();
+    },
+  };
+}
+
+function stallWatch(stallSeconds: number, onStall: () => void) {
+  const timer = setTimeout(onStall, stallSeconds * 1000);
+  return {
+    moved() {
+      timer.refresh();
+    },
+    stop() {
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** Where an attempt's output goes. Names are relative to the version's prefix, e.g. `720p/segment_00001.ts`. */
+
+/** An object as storage knows it. */
+export interface StoredObject {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly etag: string;
+}
+
+/** Throws AppError `storage-unavailable` (retryable) where trying again may help. */
+export interface OutputStore {
+  put(name: string, filePath: string, contentType: string, signal?: AbortSignal): Promise<StoredObject>;
+  putText(name: string, text: string, contentType: string, signal?: AbortSignal): Promise<StoredObject>;
+  /** @throws when the object isn't there. */
+  readText(name: string, signal?: AbortSignal): Promise<string>;
+  /** Everything below the prefix. */
+  list(signal?: AbortSignal): Promise<readonly StoredObject[]>;
+}

@@ -1,0 +1,272 @@
+/** The stage that decides whether a file can become a video, and what kind of video it is (M1). */
+import { open, stat } from "node:fs/promises";
+import { AppError } from "@reelkeep/core/errors";
+import { displayedSize, type Ratio, type Rotation, type Size } from "@reelkeep/core/media/displayed-size";
+import type { EncodingProfile } from "@reelkeep/core/media/profile";
+import { checkVideoFacts, requireVideo } from "@reelkeep/core/upload/admission";
+import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
+import { run } from "../ffmpeg/run.ts";
+import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
+import { type FfprobeAnswer, type FfprobeFrame, type FfprobeStream, parseFfprobe } from "./ffprobe-json.ts";
+import { scanPackets } from "./scan-packets.ts";
+
+/** The source's main picture. Indexes are FFmpeg's stream indexes. */
+export interface VideoProbe {
+  readonly index: number;
+  readonly codec: string;
+  readonly coded: Size;
+  readonly pixelAspect: Ratio;
+  readonly rotation: Rotation;
+  readonly displayed: Size;
+  /** Frames per second on average; null when the file doesn't say. */
+  readonly frameRate: number | null;
+  /** The finest clock that all frames fit; far above `frameRate` where the rate varies. */
+  readonly frameRateBase: number | null;
+  readonly pixelFormat: string | null;
+  readonly isFullRange: boolean;
+  /** The YCbCr matrix as FFmpeg names it; null when the file doesn't say. */
+  readonly colorMatrix: string | null;
+  /** Perceptual quantizer (HDR10, Dolby Vision) or hybrid log-gamma; null for standard dynamic range. */
+  readonly hdr: "pq" | "hlg" | null;
+  readonly isInterlaced: boolean;
+}
+
+export interface AudioProbe {
+  readonly index: number;
+  readonly codec: string;
+  readonly channels: number;
+  readonly language: string | null;
+  readonly isDefault: boolean;
+}
+
+/** What is known of a source that can become a video. */
+export interface SourceProbe {
+  readonly container: string;
+  readonly sizeBytes: number;
+  /** Of the picture, as the container states it or as its packets show. */
+  readonly durationSeconds: number;
+  readonly video: VideoProbe;
+  /** Those that can be decoded. */
+  readonly audio: readonly AudioProbe[];
+}
+
+export interface ProbeOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+const probeTimeoutSeconds = 120;
+/** What a single frame without a duration counts for. */
+const shortestSeconds = 0.04;
+/** Packets to decode before a source counts as undecodable: first a few, then enough for a long group of pictures. */
+const packetsToTry = [24, 2_000];
+
+/**
+ * Probes a local file.
+ * @throws AppError `empty-file`, `not-a-video`, `unreadable-file`, `no-video-track`, `unsupported-codec`,
+ * `encrypted-video`, `undecodable-video`, `unsupported-hdr`, `video-too-long` or `video-too-big`: all permanent.
+ */
+export async function probeSource(
+  tools: MediaTools,
+  path: string,
+  profile: Pick<EncodingProfile, "limits">,
+  options: ProbeOptions = {},
+): Promise<SourceProbe> {
+  const { size: sizeBytes } = await stat(path);
+  if (sizeBytes === 0) throw new AppError("empty-file");
+  requireVideo(readSignature(await readHead(path)));
+
+  const answer = await ffprobe(tools, path, ["-show_format", "-show_streams"], options);
+  if (!answer) throw new AppError("unreadable-file");
+  const stream = mainVideoStream(answer.streams);
+  if (!stream) throw new AppError("no-video-track");
+  refuseProtected(stream);
+  const { width, height } = stream;
+  if (!stream.codec_name || !width || !height) throw unsupportedCodec(stream);
+  checkVideoFacts({ width, height, hasVideo: true, durationSeconds: null }, profile.limits);
+
+  const frames = await decodeSome(tools, path, stream.index, options);
+  const video = describeVideo(stream, stream.codec_name, { width, height }, frames);
+  const durationSeconds =
+    statedDuration(answer, stream) ?? (await measuredDuration(tools, path, stream.index, options));
+  checkVideoFacts({ ...video.coded, hasVideo: true, durationSeconds }, profile.limits);
+  return {
+    container: answer.format.format_name ?? "unknown",
+    sizeBytes,
+    durationSeconds,
+    video,
+    audio: await decodableAudio(tools, path, answer.streams, options),
+  };
+}
+
+async function readHead(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(new Uint8Array(signatureBytes), 0, signatureBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** FFprobe's answer, or null when it can't open the file. */
+async function ffprobe(
+  tools: MediaTools,
+  path: string,
+  show: readonly string[],
+  { signal }: ProbeOptions,
+): Promise<FfprobeAnswer | null> {
+  let text = "";
+  const args = ["-v", "error", "-of", "json", ...inputSandbox, ...show, inputUrl(path)];
+  const { exitCode } = await run(tools, "ffprobe", args, {
+    signal,
+    timeoutSeconds: probeTimeoutSeconds,
+    onStdout: (chunk) => {
+      text += chunk;
+    },
+  });
+  return exitCode === 0 ? parseFfprobe(text) : null;
+}
+
+/** The largest real picture; a cover or a thumbnail track isn't one. The first wins among equals. */
+function mainVideoStream(streams: readonly FfprobeStream[]): FfprobeStream | undefined {
+  const pictures = streams.filter(
+    ({ codec_type, disposition }) =>
+      codec_type === "video" && !disposition.attached_pic && !disposition.timed_thumbnails,
+  );
+  const area = (s: FfprobeStream) => (s.codec_name ? (s.width ?? 0) * (s.height ?? 0) : 0);
+  return pictures.reduce<FfprobeStream | undefined>(
+    (best, stream) => (best && area(best) >= area(stream) ? best : stream),
+    undefined,
+  );
+}
+
+/** Encryption, and Dolby Vision without a layer that others can show (compatibility id 0, as in profile 5). */
+function refuseProtected(stream: FfprobeStream): void {
+  const sideData = stream.side_data_list;
+  if (
+    stream.codec_tag_string === "encv" ||
+    sideData.some(({ side_data_type }) => side_data_type?.startsWith("Encryption"))
+  )
+    throw new AppError("encrypted-video");
+  const dolby = sideData.find(({ dv_profile }) => dv_profile !== null);
+  if (dolby && (dolby.dv_profile === 5 || dolby.dv_bl_signal_compatibility_id === 0))
+    throw new AppError("unsupported-hdr", {
+      message: `Dolby Vision profile ${dolby.dv_profile} can't be shown in right colours.`,
+      details: { dolbyVisionProfile: dolby.dv_profile },
+    });
+}
+
+function unsupportedCodec(stream: FfprobeStream): AppError {
+  const codec = stream.codec_name ?? stream.codec_tag_string;
+  return new AppError("unsupported-codec", { details: codec ? { codec } : {} });
+}
+
+const frameEntries =
+  "frame=interlaced_frame,pix_fmt,color_range,color_space,color_transfer,sample_aspect_ratio";
+
+/** The first frames of a stream. @throws AppError `undecodable-video` when there are none. */
+async function decodeSome(
+  tools: MediaTools,
+  path: string,
+  index: number,
+  options: ProbeOptions,
+): Promise<FfprobeFrame[]> {
+  for (const packets of packetsToTry) {
+    const frames = await decodeFrames(tools, path, index, packets, options);
+    if (frames.length > 0) return frames;
+  }
+  throw new AppError("undecodable-video");
+}
+
+async function decodeFrames(
+  tools: MediaTools,
+  path: string,
+  index: number,
+  packets: number,
+  options: ProbeOptions,
+): Promise<FfprobeFrame[]> {
+  const show = ["-select_streams", String(index), "-read_intervals", `%+#${packets}`];
+  const answer = await ffprobe(
+    tools,
+    path,
+    [...show, "-show_frames", "-show_entries", frameEntries],
+    options,
+  );
+  return answer?.frames ?? [];
+}
+
+/** Frames know better than containers: a bitstream may be HDR below a header that says SDR. */
+function describeVideo(
+  stream: FfprobeStream,
+  codec: string,
+  coded: Size,
+  frames: readonly FfprobeFrame[],
+): VideoProbe {
+  const first = frames[0];
+  const pixelAspect = stream.sample_aspect_ratio ?? first?.sample_aspect_ratio ?? { num: 1, den: 1 };
+  const rotation = rotationOf(stream);
+  const pixelFormat = first?.pix_fmt ?? stream.pix_fmt;
+  const transfer = first?.color_transfer ?? stream.color_transfer;
+  return {
+    index: stream.index,
+    codec,
+    coded,
+    pixelAspect,
+    rotation,
+    displayed: displayedSize(coded, pixelAspect, rotation),
+    frameRate: perSecond(stream.avg_frame_rate) ?? perSecond(stream.r_frame_rate),
+    frameRateBase: perSecond(stream.r_frame_rate),
+    pixelFormat,
+    isFullRange: (first?.color_range ?? stream.color_range) === "pc" || /^yuvj/.test(pixelFormat ?? ""),
+    colorMatrix: first?.color_space ?? stream.color_space,
+    hdr: transfer === "smpte2084" ? "pq" : transfer === "arib-std-b67" ? "hlg" : null,
+    isInterlaced:
+      frames.some(({ interlaced_frame }) => interlaced_frame === 1) ||
+      ["tt", "bb", "tb", "bt"].includes(stream.field_order ?? ""),
+  };
+}
+
+/** FFprobe counts anticlockwise; we count clockwise. Angles between are taken to the nearest quarter. */
+function rotationOf(stream: FfprobeStream): Rotation {
+  const anticlockwise = stream.side_data_list.find(({ rotation }) => rotation !== null)?.rotation ?? 0;
+  const quarters = Math.round(-anticlockwise / 90);
+  return ((((quarters % 4) + 4) % 4) * 90) as Rotation;
+}
+
+const perSecond = (rate: Ratio | null): number | null => rate && rate.num / rate.den;
+
+/** The stream's own duration, else the container's less the stream's late start; null when neither is stated. */
+function statedDuration({ format }: FfprobeAnswer, stream: FfprobeStream): number | null {
+  if (stream.duration !== null && stream.duration > 0) return stream.duration;
+  if (format.duration === null || format.duration <= 0) return null;
+  const lateSeconds = Math.max(0, (stream.start_time ?? 0) - (format.start_time ?? 0));
+  return lateSeconds < format.duration ? format.duration - lateSeconds : null;
+}
+
+async function measuredDuration(tools: MediaTools, path: string, index: number, { signal }: ProbeOptions) {
+  const { firstSeconds, lastSeconds, endSeconds } = await scanPackets(tools, path, index, signal);
+  return Math.max(endSeconds, lastSeconds + shortestSeconds) - firstSeconds;
+}
+
+/** A track counts only when it yields sound: some have no known codec, or are encrypted. The default comes first. */
+async function decodableAudio(
+  tools: MediaTools,
+  path: string,
+  streams: readonly FfprobeStream[],
+  options: ProbeOptions,
+): Promise<AudioProbe[]> {
+  const found: AudioProbe[] = [];
+  for (const stream of streams) {
+    if (stream.codec_type !== "audio" || !stream.codec_name || !stream.channels || !stream.sample_rate)
+      continue;
+    if ((await decodeFrames(tools, path, stream.index, 50, options)).length === 0) continue;
+    found.push({
+      index: stream.index,
+      codec: stream.codec_name,
+      channels: stream.channels,
+      language: stream.tags.language && stream.tags.language !== "und" ? stream.tags.language : null,
+      isDefault: stream.disposition.default === 1,
+    });
+  }
+  return found.toSorted((a, b) => Number(b.isDefault) - Number(a.isDefault));
+}

@@ -1,0 +1,46 @@
+/** What a stream's packets say of its length, whatever its container's header says. */
+import { AppError } from "@reelkeep/core/errors";
+import { run } from "../ffmpeg/run.ts";
+import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
+
+/** In seconds of the container's clock. */
+export interface PacketSpan {
+  readonly firstSeconds: number;
+  /** When the last packet is shown. */
+  readonly lastSeconds: number;
+  /** When the last packet has been shown. */
+  readonly endSeconds: number;
+}
+
+/**
+ * Reads all packets of a stream without decoding them: the whole file is read, memory stays small.
+ * @throws AppError `unreadable-file` when there are none.
+ */
+export async function scanPackets(
+  tools: MediaTools,
+  path: string,
+  streamIndex: number,
+  signal?: AbortSignal,
+): Promise<PacketSpan> {
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  let end = Number.NEGATIVE_INFINITY;
+  let rest = "";
+  const show = ["-select_streams", String(streamIndex), "-show_entries", "packet=pts_time,duration_time"];
+  await run(tools, "ffprobe", ["-v", "error", "-of", "csv=p=0", ...inputSandbox, ...show, inputUrl(path)], {
+    signal,
+    onStdout: (chunk) => {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const [start = Number.NaN, duration] = line.split(",").map(Number.parseFloat);
+        if (!Number.isFinite(start)) continue;
+        first = Math.min(first, start);
+        last = Math.max(last, start);
+        end = Math.max(end, start + (duration && Number.isFinite(duration) ? duration : 0));
+      }
+    },
+  });
+  if (last < first) throw new AppError("unreadable-file");
+  return { firstSeconds: first, lastSeconds: last, endSeconds: end };
+}

@@ -1,0 +1,128 @@
+/** The whole way of one local file into verified HLS; jobs and the command line both take it. */
+import { join } from "node:path";
+import { stringifyMediaPlaylist, stringifyMultivariantPlaylist } from "@reelkeep/core/hls/stringify";
+import type { Stage } from "@reelkeep/core/job/attempt-machine";
+import type { EncodingProfile } from "@reelkeep/core/media/profile";
+import { audioFolder, contentTypeOf, masterName, playlistName, posterName } from "@reelkeep/core/object-keys";
+import type { EncoderPreset } from "./ffmpeg/args.ts";
+import type { MediaTools } from "./ffmpeg/tools.ts";
+import { checkDuration } from "./stages/check-duration.ts";
+import { type EncodedTrack, type EncodeProgress, encode } from "./stages/encode.ts";
+import type { OutputStore, StoredObject } from "./stages/output-store.ts";
+import { type EncodePlan, planEncode } from "./stages/plan.ts";
+import { mediaPlaylistOf, multivariantPlaylistOf, secondsOf } from "./stages/playlists.ts";
+import { makePoster } from "./stages/poster.ts";
+import { probeSource, type SourceProbe } from "./stages/probe.ts";
+import { type StoredSegment, withRetries } from "./stages/segment-uploader.ts";
+import { type CompleteRendition, verifyOutput } from "./stages/verify.ts";
+
+export interface TranscodeOptions {
+  readonly tools: MediaTools;
+  readonly profile: EncodingProfile;
+  readonly sourcePath: string;
+  /** An empty folder for segments on their way; the caller removes it. */
+  readonly workFolder: string;
+  readonly store: OutputStore;
+  readonly preset?: EncoderPreset;
+  readonly stallSeconds?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onStage?: (stage: Stage) => void;
+  readonly onPlan?: (plan: EncodePlan) => void | Promise<void>;
+  readonly onProgress?: (progress: EncodeProgress) => void;
+  readonly onSegmentStored?: (segment: StoredSegment) => void;
+  readonly onRenditionComplete?: (rendition: CompleteRendition) => void | Promise<void>;
+}
+
+/** A rendition as the multivariant playlist describes it. */
+export interface TranscodedRendition {
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+  /** Peak and average in bits per second, sound included. */
+  readonly bandwidth: number;
+  readonly averageBandwidth: number;
+  /** Comma-separated RFC 6381 strings. */
+  readonly codecs: string;
+  readonly segmentCount: number;
+  /** Whether the source's own stream was taken over without encoding. */
+  readonly isCopied: boolean;
+}
+
+export interface TranscodeResult {
+  readonly probe: SourceProbe;
+  readonly plan: EncodePlan;
+  readonly durationSeconds: number;
+  readonly hasAudio: boolean;
+  /** Largest first. */
+  readonly renditions: readonly TranscodedRendition[];
+  readonly posterName: string | null;
+  /** Every object of the version, as verified in storage. */
+  readonly inventory: readonly StoredObject[];
+}
+
+/**
+ * Probe, plan, encode with upload, playlists, verification.
+ * @throws AppError with the stage's code; the signal's reason when aborted.
+ */
+export async function transcodeFile(options: TranscodeOptions): Promise<TranscodeResult> {
+  const { tools, profile, sourcePath, workFolder, store, signal } = options;
+  options.onStage?.("probe");
+  const probe = await probeSource(tools, sourcePath, profile, { signal });
+  options.onStage?.("plan");
+  const plan = planEncode(probe, profile);
+  await options.onPlan?.(plan);
+
+  options.onStage?.("encode");
+  const tracks = await encode(tools, plan, sourcePath, workFolder, store, options);
+  const durationSeconds = secondsOf(tracks[0]!);
+  await checkDuration(tools, sourcePath, probe, durationSeconds, signal);
+  const poster = await storePoster(options, plan);
+  const renditions = await storePlaylists(options, plan, tracks);
+
+  options.onStage?.("verify");
+  const inventory = await verifyOutput(store, plan, tracks, options);
+  return {
+    probe,
+    plan,
+    durationSeconds,
+    hasAudio: plan.audio !== null,
+    renditions,
+    posterName: poster,
+    inventory,
+  };
+}
+
+async function storePoster(options: TranscodeOptions, plan: EncodePlan): Promise<string | null> {
+  const { tools, sourcePath, workFolder, store, signal } = options;
+  const path = join(workFolder, posterName);
+  if (!(await makePoster(tools, plan, sourcePath, path, signal))) return null;
+  await withRetries(() => store.put(posterName, path, contentTypeOf(posterName), signal), signal);
+  return posterName;
+}
+
+async function storePlaylists(
+  { store, signal }: TranscodeOptions,
+  plan: EncodePlan,
+  tracks: readonly EncodedTrack[],
+): Promise<TranscodedRendition[]> {
+  const put = (name: string, text: string) =>
+    withRetries(() => store.putText(name, text, contentTypeOf(name), signal), signal);
+  for (const track of tracks)
+    await put(playlistName(track.name), stringifyMediaPlaylist(mediaPlaylistOf(track)));
+  const master = multivariantPlaylistOf(plan, tracks);
+  await put(masterName, stringifyMultivariantPlaylist(master));
+  return tracks
+    .filter(({ name }) => name !== audioFolder)
+    .map(({ name, segments }) => {
+      const variant = master.variants.find(({ uri }) => uri === playlistName(name))!;
+      return {
+        name,
+        ...variant.resolution!,
+        bandwidth: variant.bandwidthBps,
+        averageBandwidth: variant.averageBandwidthBps!,
+        codecs: variant.codecs.join(","),
+        segmentCount: segments.length,
+        isCopied: false,
+      };
+    });
+}
