@@ -1,4 +1,3 @@
-import type { ServiceInputTypes, ServiceOutputTypes } from "@aws-sdk/client-s3";
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -36,18 +35,22 @@ export interface Presigner {
   abortMultipartUpload(request: SignedUpload): Promise<PresignedRequest>;
 }
 
+type PresignOptions = NonNullable<Parameters<typeof getSignedUrl>[2]>;
+
 export function createPresigner(config: StorageConfig): Presigner {
   const s3 = createS3Client(config);
   const at = (key: string) => ({ Bucket: config.bucket, Key: key });
   /** `must`: headers that the client has to send as they are here. */
-  const sign = async <I extends ServiceInputTypes, O extends ServiceOutputTypes>(
-    command: Parameters<typeof getSignedUrl<I, O>>[1],
-    expiresInSeconds: number,
+  const sign = async (
+    presign: (options: PresignOptions) => Promise<string>,
+    expiresIn: number,
     must: Record<string, string> = {},
   ): Promise<PresignedRequest> => {
     const names = new Set(["host", "content-length", ...Object.keys(must)]);
-    const options = { expiresIn: expiresInSeconds, signableHeaders: names, unhoistableHeaders: names };
-    return { url: await getSignedUrl(s3, command, options), headers: must };
+    return {
+      url: await presign({ expiresIn, signableHeaders: names, unhoistableHeaders: names }),
+      headers: must,
+    };
   };
 
   return {
@@ -61,25 +64,38 @@ export function createPresigner(config: StorageConfig): Presigner {
         IfNoneMatch: "*",
         ...(checksumSha256Base64 ? { ChecksumSHA256: checksumSha256Base64 } : {}),
       });
-      return sign(command, expiresInSeconds, headers);
+      return sign((options) => getSignedUrl(s3, command, options), expiresInSeconds, headers);
     },
 
     uploadPart({ key, uploadId, partNumber, sizeBytes, expiresInSeconds }) {
       const part = { UploadId: uploadId, PartNumber: partNumber, ContentLength: sizeBytes };
-      return sign(new UploadPartCommand({ ...at(key), ...part }), expiresInSeconds);
+      const command = new UploadPartCommand({ ...at(key), ...part });
+      return sign((options) => getSignedUrl(s3, command, options), expiresInSeconds);
     },
 
     listParts: ({ key, uploadId, expiresInSeconds }) =>
-      sign(new ListPartsCommand({ ...at(key), UploadId: uploadId }), expiresInSeconds),
+      sign(
+        (options) => getSignedUrl(s3, new ListPartsCommand({ ...at(key), UploadId: uploadId }), options),
+        expiresInSeconds,
+      ),
 
     completeMultipartUpload: ({ key, uploadId, expiresInSeconds }) =>
       sign(
-        new CompleteMultipartUploadCommand({ ...at(key), UploadId: uploadId, IfNoneMatch: "*" }),
+        (options) =>
+          getSignedUrl(
+            s3,
+            new CompleteMultipartUploadCommand({ ...at(key), UploadId: uploadId, IfNoneMatch: "*" }),
+            options,
+          ),
         expiresInSeconds,
         { "if-none-match": "*" },
       ),
 
     abortMultipartUpload: ({ key, uploadId, expiresInSeconds }) =>
-      sign(new AbortMultipartUploadCommand({ ...at(key), UploadId: uploadId }), expiresInSeconds),
+      sign(
+        (options) =>
+          getSignedUrl(s3, new AbortMultipartUploadCommand({ ...at(key), UploadId: uploadId }), options),
+        expiresInSeconds,
+      ),
   };
 }
