@@ -1,0 +1,89 @@
+/**
+ * The worker: one process for one job, started by a fleet. It is given an actionKey, a generation and where the
+ * database and the bucket are; everything else it reads there. It leaves on every path, and with it its machine.
+ */
+import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { createObjectStore } from "@reelkeep/aws/object-store";
+import { uuidSchema } from "@reelkeep/core/ids";
+import { defaultJobPolicy } from "@reelkeep/core/job/policy";
+import { openDatabase } from "@reelkeep/db/client";
+import pino from "pino";
+import { z } from "zod";
+import { findMediaTools } from "./ffmpeg/tools.ts";
+import { runJob } from "./run-job.ts";
+
+const optional = z.string().min(1).optional();
+const environment = z.object({
+  ACTION_KEY: uuidSchema,
+  GENERATION: z.coerce.number().int().positive(),
+  DATABASE_URL: z.string().min(1),
+  S3_BUCKET: z.string().min(1),
+  S3_REGION: z.string().min(1).default("us-east-1"),
+  S3_ENDPOINT: optional,
+  S3_ACCESS_KEY_ID: optional,
+  S3_SECRET_ACCESS_KEY: optional,
+  MACHINE_ID: optional,
+  FFMPEG_PATH: optional,
+  FFPROBE_PATH: optional,
+  PATH: optional,
+  SCRATCH_DIR: z.string().min(1).default(tmpdir()),
+  LEASE_SECONDS: z.coerce.number().positive().default(defaultJobPolicy.leaseSeconds),
+  RETRY_BACKOFF_SECONDS: z.coerce.number().nonnegative().default(defaultJobPolicy.retryBackoffSeconds),
+});
+
+const log = pino({ name: "worker" });
+
+async function main(): Promise<void> {
+  const env = environment.parse(process.env);
+  const workerId = randomUUID();
+  const runLog = log.child({ actionKey: env.ACTION_KEY, generation: env.GENERATION, workerId });
+  const database = openDatabase(env.DATABASE_URL, {
+    connectionsMax: 2,
+    applicationName: `reelkeep-worker ${workerId}`,
+  });
+  try {
+    const outcome = await runJob(
+      {
+        db: database.db,
+        databaseUrl: env.DATABASE_URL,
+        store: createObjectStore({
+          bucket: env.S3_BUCKET,
+          region: env.S3_REGION,
+          endpoint: env.S3_ENDPOINT,
+          credentials:
+            env.S3_ACCESS_KEY_ID && env.S3_SECRET_ACCESS_KEY
+              ? { accessKeyId: env.S3_ACCESS_KEY_ID, secretAccessKey: env.S3_SECRET_ACCESS_KEY }
+              : undefined,
+        }),
+        jobPolicy: {
+          ...defaultJobPolicy,
+          leaseSeconds: env.LEASE_SECONDS,
+          heartbeatSeconds: env.LEASE_SECONDS / 3,
+          retryBackoffSeconds: env.RETRY_BACKOFF_SECONDS,
+        },
+        tools: await findMediaTools(env),
+        scratchFolder: env.SCRATCH_DIR,
+        workerId,
+        machineId: env.MACHINE_ID ?? null,
+        newId: randomUUID,
+        log: runLog,
+      },
+      { actionKey: env.ACTION_KEY, generation: env.GENERATION },
+    );
+    runLog.info({ outcome, peakRssBytes: process.resourceUsage().maxRSS * 1024 }, "done");
+  } finally {
+    await database.close().catch(() => {});
+  }
+}
+
+// A local worker dies with the stack that started it; nobody would renew or read what it does.
+process.on("disconnect", () => process.exit(1));
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    log.fatal({ err: error }, "worker failed");
+    process.exit(1);
+  },
+);

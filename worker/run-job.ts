@@ -1,0 +1,176 @@
+import { join } from "node:path";
+import { AppError, toAppError } from "@reelkeep/core/errors";
+import { findProfile } from "@reelkeep/core/media/profile";
+import { masterName } from "@reelkeep/core/object-keys";
+import type { JobAttempt } from "@reelkeep/db/job-attempts";
+import type { Job } from "@reelkeep/db/jobs";
+import { claimJob } from "@reelkeep/services/claim-job";
+import type { ServiceContext } from "@reelkeep/services/context";
+import { endCancelledAttempt, failAttempt } from "@reelkeep/services/fail-attempt";
+import { publishVersion } from "@reelkeep/services/publish-version";
+import type { Logger } from "pino";
+import { askAgain } from "./ask-again.ts";
+import { bucketOutput } from "./bucket-output.ts";
+import type { MediaTools } from "./ffmpeg/tools.ts";
+import { keepLease, type Lease } from "./lease.ts";
+import { type ProgressReport, reportProgress } from "./report-progress.ts";
+import { openScratch } from "./scratch.ts";
+import { type TranscodeResult, transcodeFile } from "./transcode-file.ts";
+
+/** What one run stands on. */
+export interface WorkerContext extends Pick<ServiceContext, "db" | "store" | "jobPolicy" | "newId"> {
+  /** For the lease thread's own connection. */
+  readonly databaseUrl: string;
+  readonly tools: MediaTools;
+  readonly scratchFolder: string;
+  readonly workerId: string;
+  readonly machineId: string | null;
+  readonly log: Logger;
+}
+
+/** How a run ended: `published`, why the claim was lost, or what became of the job. */
+export type RunOutcome =
+  | "published"
+  | "held"
+  | "finished"
+  | "failed"
+  | "cancelled"
+  | "missing"
+  | "stale-generation"
+  | "out-of-attempts"
+  | "retry-later"
+  | "lease-lost";
+
+/**
+ * One job from claim to publication (J1–J5). Whatever happens is written to the job before this answers, unless the
+ * lease is lost: then somebody else decides, and nothing is written.
+ */
+export async function runJob(
+  context: WorkerContext,
+  { actionKey, generation }: { actionKey: string; generation: number },
+): Promise<RunOutcome> {
+  const { workerId, machineId, newId } = context;
+  const attemptId = newId();
+  const claim = await askAgain(() =>
+    claimJob(context, { actionKey, generation, attemptId, workerId, machineId }),
+  );
+  if (claim.outcome !== "claimed") return claim.outcome;
+  const { job, attempt } = claim;
+  const log = context.log.child({ attempt: attempt.attemptNumber, attemptId });
+  log.info("claimed");
+
+  const lease = keepLease({
+    databaseUrl: context.databaseUrl,
+    actionKey,
+    attemptId,
+    policy: context.jobPolicy,
+    progress: { stage: "claim", fraction: 0, renditions: [], processByResolution: {} },
+  });
+  const progress = reportProgress(lease.tell);
+  try {
+    const output = await work(context, job, attempt, lease, progress);
+    return await publish(context, job, attempt, lease, progress, output);
+  } catch (cause) {
+    const error = lease.signal.aborted ? toAppError(lease.signal.reason) : toAppError(cause, "worker-failed");
+    log.error({ err: error, code: error.code, stage: progress.current.stage }, "attempt ended");
+    return await recordEnd(context, { actionKey, attemptId }, error, progress);
+  } finally {
+    await lease.stop();
+  }
+}
+
+/** Download and transcode, in a scratch folder that is gone afterwards. */
+async function work(
+  { store, tools, scratchFolder }: WorkerContext,
+  job: Job,
+  attempt: JobAttempt,
+  { signal }: Lease,
+  progress: ProgressReport,
+): Promise<TranscodeResult> {
+  const profile = findProfile(job.profile);
+  if (!profile)
+    throw new AppError("worker-failed", {
+      message: `This worker doesn't know the profile ${job.profile}.`,
+      retryable: false,
+    });
+  progress.stage("download");
+  await using scratch = await openScratch(scratchFolder, job.sourceSizeBytes);
+  const sourcePath = join(scratch.folder, "source");
+  await store.download(job.sourceKey, sourcePath, { etag: job.sourceEtag, signal });
+  return await transcodeFile({
+    tools,
+    profile,
+    sourcePath,
+    workFolder: join(scratch.folder, "output"),
+    store: bucketOutput(store, attempt.outputPrefix),
+    signal,
+    onStage: progress.stage,
+    onPlan: progress.plan,
+    onProgress: progress.encoded,
+    onRenditionComplete: ({ name, playlist }) => progress.complete(name, attempt.outputPrefix + playlist),
+  });
+}
+
+/** @throws AppError where publication is refused; the reason says what is to be recorded. */
+async function publish(
+  context: WorkerContext,
+  job: Job,
+  attempt: JobAttempt,
+  { signal }: Lease,
+  progress: ProgressReport,
+  result: TranscodeResult,
+): Promise<RunOutcome> {
+  progress.stage("publish");
+  signal.throwIfAborted();
+  const largest = result.renditions[0]!;
+  const outcome = await askAgain(() =>
+    publishVersion(
+      context,
+      { actionKey: job.actionKey, attemptId: attempt.id },
+      {
+        processor: "ffmpeg-cpu",
+        masterName,
+        posterName: result.posterName,
+        durationSeconds: result.durationSeconds,
+        width: largest.width,
+        height: largest.height,
+        hasAudio: result.hasAudio,
+        renditions: result.renditions.map(({ isCopied: _, ...rendition }) => rendition),
+        inventory: [...result.inventory],
+        sizeBytes: result.inventory.reduce((sum, object) => sum + object.sizeBytes, 0),
+        processByResolution: progress.current.processByResolution,
+      },
+    ),
+  );
+  switch (outcome.outcome) {
+    case "published":
+      return "published";
+    case "lease-lost":
+      throw new AppError("lease-lost");
+    case "cancelled":
+      throw new AppError("job-cancelled");
+    case "superseded":
+      throw new AppError("job-superseded");
+    case "asset-closed":
+      throw new AppError("asset-blocked");
+  }
+}
+
+/** J5: the reason is written before the worker goes. */
+async function recordEnd(
+  context: WorkerContext,
+  lease: { actionKey: string; attemptId: string },
+  error: AppError,
+  progress: ProgressReport,
+): Promise<RunOutcome> {
+  if (error.code === "lease-lost") return "lease-lost";
+  if (error.code === "job-cancelled")
+    return (await askAgain(() => endCancelledAttempt(context, lease))) ? "cancelled" : "lease-lost";
+  return askAgain(() =>
+    failAttempt(context, lease, {
+      error,
+      stage: progress.current.stage,
+      completedRenditions: Object.keys(progress.current.processByResolution),
+    }),
+  );
+}
