@@ -79,8 +79,7 @@ async function transcode(command: Command, signal: AbortSignal): Promise<Transco
   if (!source?.isFile()) throw new UsageError(`${command.file} isn't a file.`);
   await requireFreeFolder(command.out);
 
-  const { FFMPEG_PATH, FFPROBE_PATH, PATH } = process.env;
-  const tools = await findMediaTools({ FFMPEG_PATH, FFPROBE_PATH, PATH });
+  const tools = await findMediaTools(process.env);
   await using scratch = await openScratch(join(tmpdir(), "reelkeep"), source.size);
   const showProgress = process.stderr.isTTY && !command.json;
   try {
@@ -110,7 +109,7 @@ const resultNames = new Set<string>([
 
 /** @throws UsageError when the folder holds anything that isn't ours to replace. */
 async function requireFreeFolder(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === "ENOENT") return [];
     throw new UsageError(`${folder} can't be used as a folder.`);
   });

@@ -7,8 +7,11 @@ import { inputSandbox, inputUrl } from "./tools.ts";
 /** FFmpeg's own list of the segments it has finished, in each rendition's folder; never published. */
 export const segmentListName = "ffmpeg.m3u8";
 
-/** x264's speed; slower presets give smaller files for more CPU time. */
-export type EncoderPreset = "ultrafast" | "superfast" | "veryfast" | "faster" | "fast" | "medium" | "slow";
+/**
+ * x264's speed; slower presets give smaller files for more CPU time. `ultrafast` isn't among them: it leaves out
+ * what makes a stream High or Main profile, so the output wouldn't be the plan's.
+ */
+export type EncoderPreset = "superfast" | "veryfast" | "faster" | "fast" | "medium" | "slow";
 
 const quiet = ["-hide_banner", "-nostdin", "-nostats", "-v", "warning"] as const;
 

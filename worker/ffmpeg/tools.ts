@@ -20,15 +20,11 @@ export const bareEnvironment = (path: string): NodeJS.ProcessEnv =>
   ({ PATH: path, LC_ALL: "C", AV_LOG_FORCE_NOCOLOR: "1" }) as unknown as NodeJS.ProcessEnv;
 
 /**
- * Finds out once per process start whether the kernel lets us take the network away from a child. FFmpeg is held
+ * Reads `FFMPEG_PATH`, `FFPROBE_PATH` and `PATH`, and finds out once per process start whether the kernel lets us take the network away from a child. FFmpeg is held
  * to files by `inputSandbox` in any case; this is the second wall.
  * @throws AppError `worker-failed` when FFmpeg isn't there.
  */
-export async function findMediaTools(env: {
-  readonly FFMPEG_PATH?: string | undefined;
-  readonly FFPROBE_PATH?: string | undefined;
-  readonly PATH?: string | undefined;
-}): Promise<MediaTools> {
+export async function findMediaTools(env: Readonly<Record<string, string | undefined>>): Promise<MediaTools> {
   const path = env.PATH ?? "/usr/local/bin:/usr/bin:/bin";
   const cages = [
     ["unshare", "--net"],

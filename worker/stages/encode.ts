@@ -1,9 +1,8 @@
 /** One FFmpeg run makes the whole ladder while its segments are already moving to storage (M5). */
-import { mkdir, open } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@reelkeep/core/errors";
-import { avcParametersOf } from "@reelkeep/core/media/avc-in-ts";
 import { avcCodecString } from "@reelkeep/core/media/h264-level";
 import { audioFolder } from "@reelkeep/core/object-keys";
 import { type EncoderPreset, encodeArgs, segmentListName } from "../ffmpeg/args.ts";
@@ -12,7 +11,7 @@ import { type RunHandle, run } from "../ffmpeg/run.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
 import type { OutputStore } from "./output-store.ts";
 import type { EncodePlan } from "./plan.ts";
-import { type CutSegment, followSegmentList } from "./segment-list.ts";
+import { type CutSegment, followSegmentList, withExactDurations } from "./segment-list.ts";
 import { type StoredSegment, segmentUploader } from "./segment-uploader.ts";
 
 /** Every number only grows. */
@@ -83,7 +82,7 @@ export async function encode(
   );
   const collect = async () => {
     for (const segment of (await Promise.all(lists.map((list) => list.readNew()))).flat()) {
-      if (segment.number === 1) tracks.get(segment.folder)!.codec = await codecOf(segment);
+      if (segment.number === 1) tracks.get(segment.folder)!.codec = codecOf(segment);
       uploader.add(segment);
     }
   };
@@ -126,7 +125,7 @@ export async function encode(
   return folders.map((name) => {
     const { codec, segments } = tracks.get(name)!;
     if (segments.length === 0) throw encoderFailure(0, `no segment of ${name} was written`);
-    return { name, codec, segments: segments.toSorted((a, b) => a.number - b.number) };
+    return { name, codec, segments: withExactDurations(segments.toSorted((a, b) => a.number - b.number)) };
   });
 }
 
@@ -136,17 +135,11 @@ function encoderFailure(exitCode: number, stderrTail: string): AppError {
 }
 
 /** Read from the stream itself, so that the playlist never promises another profile or level than is there. */
-async function codecOf(segment: CutSegment): Promise<string> {
+function codecOf(segment: CutSegment): string {
   if (segment.folder === audioFolder) return aacCodec;
-  const file = await open(segment.path);
-  try {
-    const { buffer, bytesRead } = await file.read(new Uint8Array(65_536), 0, 65_536, 0);
-    const parameters = avcParametersOf(buffer.subarray(0, bytesRead));
-    if (!parameters) throw new AppError("encoder-failed", { cause: new Error(`no SPS in ${segment.name}`) });
-    return avcCodecString(parameters);
-  } finally {
-    await file.close();
-  }
+  if (!segment.video?.avc)
+    throw new AppError("encoder-failed", { cause: new Error(`no SPS in ${segment.name}`) });
+  return avcCodecString(segment.video.avc);
 }
 
 function trackProgress(

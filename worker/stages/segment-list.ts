@@ -1,7 +1,9 @@
 /** Follows FFmpeg's own list of finished segments: the signal that a segment is whole. */
+import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseMediaPlaylist } from "@reelkeep/core/hls/parse";
+import { type VideoFacts, videoFactsReader } from "@reelkeep/core/media/transport-stream";
 import { segmentName } from "@reelkeep/core/object-keys";
 
 /** A segment that FFmpeg has finished. */
@@ -13,8 +15,11 @@ export interface CutSegment {
   /** Below the version's prefix. */
   readonly name: string;
   readonly path: string;
+  /** For pictures, of the frames that are there; exact once the next segment's beginning is known. */
   readonly durationSeconds: number;
   readonly sizeBytes: number;
+  /** Null for sound. */
+  readonly video: VideoFacts | null;
 }
 
 export interface SegmentList {
@@ -23,12 +28,22 @@ export interface SegmentList {
 }
 
 /**
- * FFmpeg replaces the list in one step, so every reading is a whole list; it is read only when it has grown.
- * FFmpeg counts a segment of a single frame as no time at all; it gets `shortestSeconds`.
+ * FFmpeg replaces the list in one step, so every reading is a whole list; it is read only when it has grown. Its
+ * durations are right for sound alone: for pictures they count frames at the nominal rate, which drifts where the
+ * rate varies, so those are measured from the segment's time stamps.
  */
-export function followSegmentList(folder: string, listPath: string, shortestSeconds: number): SegmentList {
+export function followSegmentList(folder: string, listPath: string, frameSeconds: number): SegmentList {
   let sizeSeen = -1;
   let count = 0;
+  const describe = async (uri: string, listedSeconds: number, number: number): Promise<CutSegment> => {
+    const path = join(dirname(listPath), uri);
+    const { size: sizeBytes } = await stat(path);
+    const video = await readVideoFacts(path);
+    const durationSeconds = video
+      ? video.lastSeconds - video.firstSeconds + frameSeconds
+      : Math.max(listedSeconds, frameSeconds);
+    return { folder, number, name: segmentName(folder, number), path, durationSeconds, sizeBytes, video };
+  };
   return {
     async readNew() {
       const size = await stat(listPath).then(
@@ -38,23 +53,27 @@ export function followSegmentList(folder: string, listPath: string, shortestSeco
       if (size === sizeSeen) return [];
       sizeSeen = size;
       const listed = parseMediaPlaylist(await readFile(listPath, "utf8")).segments.slice(count);
-      const fresh = await Promise.all(
-        listed.map(async ({ uri, durationSeconds }, index) => {
-          const number = count + index + 1;
-          const path = join(dirname(listPath), uri);
-          const { size: sizeBytes } = await stat(path);
-          return {
-            folder,
-            number,
-            name: segmentName(folder, number),
-            path,
-            durationSeconds: Math.max(durationSeconds, shortestSeconds),
-            sizeBytes,
-          };
-        }),
-      );
-      count += fresh.length;
+      const fresh: CutSegment[] = [];
+      for (const { uri, durationSeconds } of listed)
+        fresh.push(await describe(uri, durationSeconds, ++count));
       return fresh;
     },
   };
+}
+
+async function readVideoFacts(path: string): Promise<VideoFacts | null> {
+  const reader = videoFactsReader();
+  for await (const chunk of createReadStream(path)) reader.push(chunk as Uint8Array);
+  return reader.facts();
+}
+
+/** The same segments, each lasting until the next begins; the last one's own frames decide. */
+export function withExactDurations<Segment extends Pick<CutSegment, "durationSeconds" | "video">>(
+  segments: readonly Segment[],
+): Segment[] {
+  return segments.map((segment, index) => {
+    const next = segments[index + 1];
+    if (!segment.video || !next?.video) return segment;
+    return { ...segment, durationSeconds: next.video.firstSeconds - segment.video.firstSeconds };
+  });
 }
