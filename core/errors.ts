@@ -150,6 +150,7 @@ const rows = {
   "database-unavailable": row(503, "The database didn't answer.", "It is tried again.", "retryable"),
   "worker-lost": row(500, "The worker stopped answering.", "It is tried again.", "retryable"),
   "worker-failed": row(500, "The worker met a fault of its own.", "It is tried again.", "retryable"),
+  "worker-leaving": row(503, "The worker had to leave.", "Another worker goes on with it.", "retryable"),
   stalled: row(500, "Processing made no progress for too long.", "It is tried again.", "retryable"),
   "worker-never-started": row(
     503,

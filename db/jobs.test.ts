@@ -38,7 +38,8 @@ const make: Record<JobMove, (tx: Transaction, seeded: SeededJob, attemptId: stri
     }),
   heartbeat: (tx, { job }, attemptId) =>
     moves.heartbeatJob(tx, { actionKey: job.actionKey, attemptId, leaseSeconds: 60, progress }),
-  publish: (tx, { job }, attemptId) => moves.completeJob(tx, { actionKey: job.actionKey, attemptId }, {}),
+  publish: (tx, { job }, attemptId) =>
+    moves.completeJob(tx, { actionKey: job.actionKey, attemptId }, progress),
   "retry-later": (tx, { job }, attemptId) =>
     moves.retryJobLater(tx, { actionKey: job.actionKey, attemptId }, { ...error, backoffSeconds: 10 }),
   fail: (tx, { job }, attemptId) => moves.failJob(tx, { actionKey: job.actionKey, attemptId }, error),

@@ -165,13 +165,18 @@ export const heartbeatJob = (
 export const completeJob = (
   tx: Transaction,
   lease: { actionKey: string; attemptId: string },
-  processByResolution: Record<string, string>,
+  progress: Pick<Progress, "renditions" | "processByResolution">,
 ) =>
   move(
     tx,
     "publish",
     lease,
-    { progressFraction: 1, processByResolution, cancelRequestedAt: null },
+    {
+      progressFraction: 1,
+      progressRenditions: progress.renditions,
+      processByResolution: progress.processByResolution,
+      cancelRequestedAt: null,
+    },
     isNull(jobs.cancelRequestedAt),
   );
 

@@ -1,6 +1,6 @@
 import { activateVersion, lockAsset } from "@reelkeep/db/assets";
 import { endAttempt, findAttempt } from "@reelkeep/db/job-attempts";
-import { completeJob, findJob, isSuperseded, lockJob } from "@reelkeep/db/jobs";
+import { completeJob, findJob, isSuperseded, lockJob, type Progress } from "@reelkeep/db/jobs";
 import {
   findVersionOfAttempt,
   insertAudit,
@@ -15,7 +15,7 @@ import type { ServiceContext } from "./context.ts";
 export type VerifiedOutput = Omit<
   NewMediaVersion,
   "id" | "assetId" | "versionNumber" | "sourceRevision" | "attemptId" | "prefix" | "profile"
-> & { readonly processByResolution: Record<string, string> };
+> & { readonly progress: Pick<Progress, "renditions" | "processByResolution"> };
 
 /** Published (or found published by this same attempt), or why not. */
 export type PublishOutcome =
@@ -54,11 +54,11 @@ export async function publishVersion(
     if (await isSuperseded(tx, asset.id, job.sourceRevision)) return { outcome: "superseded" };
     if (job.beingProcessedBy === lease.attemptId && job.cancelRequestedAt) return { outcome: "cancelled" };
 
-    const { processByResolution, ...facts } = output;
-    if (!(await completeJob(tx, lease, processByResolution))) return { outcome: "lease-lost" };
+    const { progress, ...facts } = output;
+    if (!(await completeJob(tx, lease, progress))) return { outcome: "lease-lost" };
     await endAttempt(tx, "succeed", lease.attemptId, {
       stage: "publish",
-      completedRenditions: Object.keys(processByResolution),
+      completedRenditions: Object.keys(progress.processByResolution),
     });
     const version = await insertVersion(tx, {
       ...facts,

@@ -24,15 +24,13 @@ const environment = z.object({
   S3_ACCESS_KEY_ID: optional,
   S3_SECRET_ACCESS_KEY: optional,
   MACHINE_ID: optional,
-  FFMPEG_PATH: optional,
-  FFPROBE_PATH: optional,
-  PATH: optional,
   SCRATCH_DIR: z.string().min(1).default(tmpdir()),
   LEASE_SECONDS: z.coerce.number().positive().default(defaultJobPolicy.leaseSeconds),
   RETRY_BACKOFF_SECONDS: z.coerce.number().nonnegative().default(defaultJobPolicy.retryBackoffSeconds),
 });
 
 const log = pino({ name: "worker" });
+const leaving = new AbortController();
 
 async function main(): Promise<void> {
   const env = environment.parse(process.env);
@@ -62,12 +60,13 @@ async function main(): Promise<void> {
           heartbeatSeconds: env.LEASE_SECONDS / 3,
           retryBackoffSeconds: env.RETRY_BACKOFF_SECONDS,
         },
-        tools: await findMediaTools(env),
+        tools: await findMediaTools(process.env),
         scratchFolder: env.SCRATCH_DIR,
         workerId,
         machineId: env.MACHINE_ID ?? null,
         newId: randomUUID,
         log: runLog,
+        leaving: leaving.signal,
       },
       { actionKey: env.ACTION_KEY, generation: env.GENERATION },
     );
@@ -76,6 +75,9 @@ async function main(): Promise<void> {
     await database.close().catch(() => {});
   }
 }
+
+// A stop hands the lease back at once, which costs no attempt.
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => leaving.abort());
 
 // A local worker dies with the stack that started it; nobody would renew or read what it does.
 process.on("disconnect", () => process.exit(1));

@@ -6,13 +6,13 @@ import type { JobAttempt } from "@reelkeep/db/job-attempts";
 import type { Job } from "@reelkeep/db/jobs";
 import { claimJob } from "@reelkeep/services/claim-job";
 import type { ServiceContext } from "@reelkeep/services/context";
-import { endCancelledAttempt, failAttempt } from "@reelkeep/services/fail-attempt";
+import { endCancelledAttempt, failAttempt, handBackAttempt } from "@reelkeep/services/fail-attempt";
 import { publishVersion } from "@reelkeep/services/publish-version";
 import type { Logger } from "pino";
 import { askAgain } from "./ask-again.ts";
 import { bucketOutput } from "./bucket-output.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
-import { keepLease, type Lease } from "./lease.ts";
+import { keepLease } from "./lease.ts";
 import { type ProgressReport, reportProgress } from "./report-progress.ts";
 import { openScratch } from "./scratch.ts";
 import { type TranscodeResult, transcodeFile } from "./transcode-file.ts";
@@ -26,6 +26,8 @@ export interface WorkerContext extends Pick<ServiceContext, "db" | "store" | "jo
   readonly workerId: string;
   readonly machineId: string | null;
   readonly log: Logger;
+  /** Aborts when this machine is about to go (spot notice, deployment, the end of the local stack). */
+  readonly leaving: AbortSignal;
 }
 
 /** How a run ended: `published`, why the claim was lost, or what became of the job. */
@@ -39,6 +41,7 @@ export type RunOutcome =
   | "stale-generation"
   | "out-of-attempts"
   | "retry-later"
+  | "handed-back"
   | "lease-lost";
 
 /**
@@ -67,11 +70,13 @@ export async function runJob(
     progress: { stage: "claim", fraction: 0, renditions: [], processByResolution: {} },
   });
   const progress = reportProgress(lease.tell);
+  const leaving = whenAborted(context.leaving, () => new AppError("worker-leaving"));
+  const signal = AbortSignal.any([lease.signal, leaving]);
   try {
-    const output = await work(context, job, attempt, lease, progress);
-    return await publish(context, job, attempt, lease, progress, output);
+    const output = await work(context, job, attempt, signal, progress);
+    return await publish(context, job, attempt, signal, progress, output);
   } catch (cause) {
-    const error = lease.signal.aborted ? toAppError(lease.signal.reason) : toAppError(cause, "worker-failed");
+    const error = signal.aborted ? toAppError(signal.reason) : toAppError(cause, "worker-failed");
     log.error({ err: error, code: error.code, stage: progress.current.stage }, "attempt ended");
     return await recordEnd(context, { actionKey, attemptId }, error, progress);
   } finally {
@@ -84,7 +89,7 @@ async function work(
   { store, tools, scratchFolder }: WorkerContext,
   job: Job,
   attempt: JobAttempt,
-  { signal }: Lease,
+  signal: AbortSignal,
   progress: ProgressReport,
 ): Promise<TranscodeResult> {
   const profile = findProfile(job.profile);
@@ -116,7 +121,7 @@ async function publish(
   context: WorkerContext,
   job: Job,
   attempt: JobAttempt,
-  { signal }: Lease,
+  signal: AbortSignal,
   progress: ProgressReport,
   result: TranscodeResult,
 ): Promise<RunOutcome> {
@@ -138,7 +143,7 @@ async function publish(
         renditions: result.renditions.map(({ isCopied: _, ...rendition }) => rendition),
         inventory: [...result.inventory],
         sizeBytes: result.inventory.reduce((sum, object) => sum + object.sizeBytes, 0),
-        processByResolution: progress.current.processByResolution,
+        progress: progress.current,
       },
     ),
   );
@@ -166,6 +171,8 @@ async function recordEnd(
   if (error.code === "lease-lost") return "lease-lost";
   if (error.code === "job-cancelled")
     return (await askAgain(() => endCancelledAttempt(context, lease))) ? "cancelled" : "lease-lost";
+  if (error.code === "worker-leaving")
+    return (await askAgain(() => handBackAttempt(context, lease))) ? "handed-back" : "lease-lost";
   return askAgain(() =>
     failAttempt(context, lease, {
       error,
@@ -173,4 +180,13 @@ async function recordEnd(
       completedRenditions: Object.keys(progress.current.processByResolution),
     }),
   );
+}
+
+/** A signal that aborts with `source`, for a reason of our own. */
+function whenAborted(source: AbortSignal, reason: () => AppError): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(reason());
+  if (source.aborted) abort();
+  else source.addEventListener("abort", abort, { once: true });
+  return controller.signal;
 }
