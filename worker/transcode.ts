@@ -79,7 +79,8 @@ async function transcode(command: Command, signal: AbortSignal): Promise<Transco
   if (!source?.isFile()) throw new UsageError(`${command.file} isn't a file.`);
   await requireFreeFolder(command.out);
 
-  const tools = await findMediaTools(process.env);
+  const { FFMPEG_PATH, FFPROBE_PATH, PATH } = process.env;
+  const tools = await findMediaTools({ FFMPEG_PATH, FFPROBE_PATH, PATH });
   await using scratch = await openScratch(join(tmpdir(), "reelkeep"), source.size);
   const showProgress = process.stderr.isTTY && !command.json;
   try {
