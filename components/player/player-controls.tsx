@@ -1,0 +1,50 @@
+"use client";
+import {
+  MediaControlBar,
+  MediaFullscreenButton,
+  MediaMuteButton,
+  MediaPipButton,
+  MediaPlayButton,
+  MediaPreviewTimeDisplay,
+  MediaTimeDisplay,
+  MediaTimeRange,
+  MediaVolumeRange,
+} from "media-chrome/react";
+import {
+  MediaCaptionsMenu,
+  MediaCaptionsMenuButton,
+  MediaPlaybackRateMenu,
+  MediaPlaybackRateMenuButton,
+  MediaRenditionMenu,
+  MediaRenditionMenuButton,
+} from "media-chrome/react/menu";
+
+const speeds = [0.5, 0.75, 1, 1.25, 1.5, 2];
+
+/** The bar below the film. Parts that the film or the browser lacks (captions, picture in picture) hide themselves. */
+export function PlayerControls() {
+  return (
+    <>
+      <MediaPlaybackRateMenu hidden anchor="auto" rates={speeds} />
+      <MediaRenditionMenu hidden anchor="auto" />
+      <MediaCaptionsMenu hidden anchor="auto" />
+      <div className="reelkeep-bar">
+        <MediaTimeRange>
+          <MediaPreviewTimeDisplay slot="preview" />
+        </MediaTimeRange>
+        <MediaControlBar>
+          <MediaPlayButton />
+          <MediaMuteButton />
+          <MediaVolumeRange className="reelkeep-wide-only" />
+          <MediaTimeDisplay showDuration />
+          <span className="reelkeep-space" />
+          <MediaCaptionsMenuButton />
+          <MediaPlaybackRateMenuButton />
+          <MediaRenditionMenuButton />
+          <MediaPipButton className="reelkeep-wide-only" />
+          <MediaFullscreenButton />
+        </MediaControlBar>
+      </div>
+    </>
+  );
+}

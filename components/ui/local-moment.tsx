@@ -1,0 +1,19 @@
+"use client";
+import { formatMoment } from "@reelkeep/core/words/format";
+import { useSyncExternalStore } from "react";
+
+const never = () => () => {};
+
+/** Whether this runs in the browser, after the server's markup was taken over. */
+export const useInBrowser = (): boolean =>
+  useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  );
+
+/** A moment in the reader's own time zone, which the server doesn't know: empty until the browser fills it. */
+export function LocalMoment({ iso }: { iso: string }) {
+  const inBrowser = useInBrowser();
+  return <time dateTime={iso}>{inBrowser ? formatMoment(iso, { now: new Date() }) : " "}</time>;
+}

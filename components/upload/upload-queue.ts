@@ -1,0 +1,390 @@
+import { AppError, type ErrorCode, errorInfo } from "@reelkeep/core/errors";
+import {
+  checkUploadSize,
+  planTransfer,
+  type UploadLimits,
+  uploadContentType,
+} from "@reelkeep/core/upload/policy";
+import { busyPhases } from "@reelkeep/core/words/sending";
+import {
+  confirmUpload,
+  getMediaStatus,
+  giveUpUpload,
+  ProblemError,
+  requestUpload,
+  toProblemError,
+} from "../api-client.ts";
+import { DetailsSaver } from "./details-saver.ts";
+import { isMissingMultipart, judgeFailure } from "./judge-failure.ts";
+import { Lane } from "./lane.ts";
+import { type RememberedUpload, RememberedUploads } from "./remembered-uploads.ts";
+import { sha256Base64 } from "./sha256.ts";
+import { newItem, resumedItem, type UploadOrigin } from "./upload-items.ts";
+import { heldElsewhere } from "./upload-lock.ts";
+import { type UploadItem, UploadStore } from "./upload-store.ts";
+import { createUppy, filesAtOnce, type UploadUppy } from "./uppy.ts";
+
+/** Tries without a single new byte before a person is asked. */
+const triesMax = 6;
+const restMsMax = 30_000;
+const restMs = (tries: number) => Math.min(1_000 * 2 ** Math.max(tries - 1, 0), restMsMax);
+/** A connection that moves nothing for this long is taken for dead and opened again. */
+const stalledMs = 60_000;
+
+/**
+ * All uploads of one account in this tab. Every file has one loop (`#drive`) that sends it, judges what goes
+ * wrong, waits and goes on, until the server has decided what became of it.
+ */
+export class UploadQueue {
+  readonly store = new UploadStore();
+  readonly #limits: UploadLimits;
+  readonly #uppy: UploadUppy;
+  readonly #remembered: RememberedUploads;
+  readonly #details = new DetailsSaver(this.store);
+  /** By actionKey: the files that this tab holds. */
+  readonly #lanes = new Map<string, Lane>();
+  #hashing: Promise<unknown> = Promise.resolve();
+
+  constructor(limits: UploadLimits, accountId: string) {
+    this.#limits = limits;
+    this.#remembered = new RememberedUploads(window.localStorage, accountId);
+    this.#uppy = createUppy(limits, (fileId) => this.#announce(this.#laneOf(fileId)));
+    this.#listen();
+    void this.#restore();
+  }
+
+  /** Starts to send `files`. Answers the names of those that are being sent already. */
+  add(files: readonly File[], origin: UploadOrigin = {}): string[] {
+    return files.filter((file) => !this.#addOne(file, origin)).map((file) => file.name);
+  }
+
+  pause(actionKey: string): void {
+    const lane = this.#lanes.get(actionKey);
+    if (!lane || lane.paused) return;
+    lane.paused = true;
+    this.store.change(actionKey, { phase: "paused", bytesPerSecond: null });
+    if (lane.running) this.#uppy.pauseResume(lane.fileId);
+  }
+
+  resume(actionKey: string): void {
+    const lane = this.#lanes.get(actionKey);
+    if (!lane?.paused) return;
+    lane.paused = false;
+    lane.restart();
+    this.store.change(actionKey, { phase: "sending" });
+    if (lane.running) this.#uppy.pauseResume(lane.fileId);
+    else lane.wake();
+  }
+
+  /** Goes on after a stop that needed a person. An upload that has ended meanwhile begins anew. */
+  retry(actionKey: string): void {
+    const item = this.store.find(actionKey);
+    const lane = this.#lanes.get(actionKey);
+    if (!item || !lane) return;
+    if (item.problem?.code === "upload-expired") {
+      this.#forget(actionKey);
+      this.store.remove(actionKey);
+      this.#addOne(lane.file, item);
+      return;
+    }
+    this.store.change(actionKey, { phase: "waiting", problem: null });
+    void this.#drive(actionKey, lane);
+  }
+
+  /** Gives the upload up: what was stored is removed. */
+  cancel(actionKey: string): void {
+    const announced = this.store.find(actionKey)?.assetId != null;
+    this.#forget(actionKey);
+    this.store.remove(actionKey);
+    // A lost request is repaired by the server's sweep.
+    if (announced) giveUpUpload(actionKey).catch(() => {});
+  }
+
+  /** Takes a finished upload out of the list. */
+  dismiss(actionKey: string): void {
+    this.#forget(actionKey);
+    this.store.remove(actionKey);
+  }
+
+  /** Notes what was typed; it is kept whatever becomes of the file. */
+  describe(actionKey: string, details: Partial<Pick<UploadItem, "title" | "description">>): void {
+    this.store.change(actionKey, { ...details, detailsSaved: false });
+    this.#remember(actionKey);
+    this.#details.schedule(actionKey);
+  }
+
+  /** Whether leaving the page would interrupt something. */
+  isBusy(): boolean {
+    return this.store
+      .items()
+      .some(({ phase }) => phase === "paused" || busyPhases.some((busy) => busy === phase));
+  }
+
+  #addOne(file: File, origin: UploadOrigin): boolean {
+    const known = this.#remembered.matching(file);
+    if (known && this.#lanes.has(known.actionKey)) return false;
+    const item = known ? resumedItem(known) : newItem(file, origin);
+    const refusal = this.#refusal(file);
+    if (refusal) {
+      this.store.add({ ...item, phase: "refused", problem: refusal });
+      return true;
+    }
+    const fileId = this.#hold(file, item.actionKey, known);
+    if (fileId === null) return false;
+    this.store.remove(item.actionKey);
+    this.store.add(item);
+    const lane = new Lane(item.actionKey, fileId, file);
+    this.#lanes.set(item.actionKey, lane);
+    void this.#drive(item.actionKey, lane);
+    return true;
+  }
+
+  /** The refusal that admission would give too, before a byte is sent. */
+  #refusal(file: File): UploadItem["problem"] {
+    try {
+      uploadContentType(file.name, file.type);
+      checkUploadSize(file.size, this.#limits);
+      return null;
+    } catch (error) {
+      if (error instanceof AppError) return { code: error.code, message: error.message, next: error.next };
+      throw error;
+    }
+  }
+
+  /** Gives the file to Uppy; null where it has that file already. */
+  #hold(file: File, actionKey: string, known: RememberedUpload | undefined): string | null {
+    const multipart = known?.multipart ?? undefined;
+    try {
+      const fileId = this.#uppy.addFile({
+        name: file.name,
+        type: file.type,
+        data: file,
+        meta: { actionKey, ...(multipart && { key: multipart.key }) },
+      });
+      if (multipart) this.#uppy.setFileState(fileId, { s3Multipart: multipart });
+      return fileId;
+    } catch {
+      return null;
+    }
+  }
+
+  async #drive(actionKey: string, lane: Lane): Promise<void> {
+    let tries = 0;
+    let mayBeThere = false;
+    while (!lane.cancelled) {
+      const sentBefore = lane.sentBytesMax;
+      try {
+        if (!mayBeThere) await this.#send(lane);
+        if (lane.cancelled) return;
+        if (await this.#confirm(actionKey)) return;
+        // The server says that bytes are missing: storage knows which.
+        mayBeThere = false;
+        tries += 1;
+      } catch (error) {
+        if (lane.cancelled) return;
+        tries = lane.sentBytesMax > sentBefore ? 1 : tries + 1;
+        const verdict = judgeFailure(error, lane.everythingSent);
+        if (verdict === "refused") return this.#stop(actionKey, "refused", error);
+        if (verdict === "stopped") return this.#stop(actionKey, "stopped", error);
+        if (verdict === "await-network") {
+          if (!(await lane.fileIsReadable())) return this.#stop(actionKey, "stopped", unreadable());
+          this.store.change(actionKey, { phase: "disconnected", bytesPerSecond: null });
+          await lane.rest(restMs(tries));
+          continue;
+        }
+        if (tries > triesMax) return this.#stop(actionKey, "stopped", error);
+        mayBeThere = verdict === "ask-server" && !mayBeThere;
+        if (isMissingMultipart(error)) this.#uppy.setFileState(lane.fileId, { s3Multipart: undefined });
+        if (verdict === "sign-again" || mayBeThere) continue;
+      }
+      if (tries > triesMax) return this.#stop(actionKey, "stopped", problem("upload-incomplete"));
+      await lane.rest(restMs(tries));
+    }
+  }
+
+  /** One try to send what storage hasn't got yet. @throws whatever announcing, signing or storage threw. */
+  async #send(lane: Lane): Promise<void> {
+    await lane.whileNotPaused();
+    if (lane.cancelled) return;
+    lane.begin();
+    try {
+      // Not upload(): that would also start every other file that has failed.
+      await this.#uppy.retryUpload(lane.fileId);
+    } finally {
+      lane.end();
+    }
+    if (lane.failure) throw lane.failure;
+  }
+
+  /** Tells the server which file comes, before its first byte; repeats answer the same upload. */
+  async #announce(lane: Lane): Promise<void> {
+    const { actionKey, fileId, file } = lane;
+    const item = this.store.find(actionKey);
+    if (!item || this.#uppy.getFile(fileId).meta.key) return;
+    const plan = planTransfer(file.size, this.#limits);
+    const checksumSha256 = plan.method === "put" ? await this.#hashInTurn(file) : undefined;
+    const { title, description } = this.store.find(actionKey) ?? item;
+    const answer = await requestUpload({
+      actionKey,
+      asset: item.assetId
+        ? { id: item.assetId }
+        : { new: { title: title.trim(), description: description.trim() } },
+      filename: file.name,
+      sizeBytes: file.size,
+      contentType: uploadContentType(file.name, file.type),
+      ...(checksumSha256 && { checksumSha256 }),
+    });
+    if (lane.cancelled) {
+      giveUpUpload(actionKey).catch(() => {});
+      return;
+    }
+    if (answer.method !== plan.method || answer.partSizeBytes !== plan.partSizeBytes)
+      throw problem("conflict");
+    this.#uppy.setFileMeta(fileId, { ...this.#uppy.getFile(fileId).meta, key: answer.key });
+    const now = this.store.find(actionKey);
+    const saved = !item.assetId && now?.title === title && now.description === description;
+    this.store.change(actionKey, {
+      assetId: answer.assetId,
+      detailsSaved: saved,
+      phase: this.#isRoomToSend() ? "sending" : "waiting",
+    });
+    this.#remember(actionKey);
+    if (!saved) this.#details.schedule(actionKey);
+    if (answer.status !== "url-created") throw problem("upload-closed");
+  }
+
+  /** Asks the server what became of the file. False: it hasn't fully arrived. */
+  async #confirm(actionKey: string): Promise<boolean> {
+    const sizeBytes = this.store.find(actionKey)?.sizeBytes ?? 0;
+    this.store.change(actionKey, { phase: "confirming", bytesPerSecond: null, sentBytes: sizeBytes });
+    const answer = await confirmUpload(actionKey).catch((error: unknown) => {
+      if (error instanceof ProblemError && error.code === "upload-incomplete") return null;
+      throw error;
+    });
+    if (answer === null || answer.status === "url-created") return false;
+    await this.#details.save(actionKey);
+    if (answer.status === "expired") {
+      this.store.change(actionKey, {
+        phase: "stopped",
+        problem: { code: "upload-expired", ...errorInfo("upload-expired") },
+      });
+      this.#remembered.forget(actionKey);
+      return true;
+    }
+    const refused = answer.status === "rejected";
+    this.store.change(actionKey, {
+      phase: refused ? "refused" : "admitted",
+      problem: refused ? answer.failure : null,
+    });
+    this.#forget(actionKey);
+    return true;
+  }
+
+  #stop(actionKey: string, phase: "refused" | "stopped", error: unknown): void {
+    const { code, message, next } = toProblemError(error);
+    this.store.change(actionKey, { phase, problem: { code, message, next }, bytesPerSecond: null });
+    if (phase === "refused") this.#forget(actionKey);
+  }
+
+  #listen(): void {
+    this.#uppy.on("upload-progress", (file, progress) => {
+      const lane = file && this.#lanes.get(file.meta.actionKey);
+      if (!lane || lane.paused || !lane.running) return;
+      lane.note(progress.bytesUploaded || 0);
+      this.store.change(lane.actionKey, {
+        phase: "sending",
+        sentBytes: progress.bytesUploaded || 0,
+        bytesPerSecond: lane.bytesPerSecond(),
+      });
+    });
+    this.#uppy.on("upload-error", (file, error) => {
+      const lane = file && this.#lanes.get(file.meta.actionKey);
+      if (lane) lane.failure = error;
+    });
+    this.#uppy.on("s3-multipart:part-uploaded", (file) => this.#remember(file.meta.actionKey));
+    window.addEventListener("online", () => {
+      for (const lane of this.#lanes.values()) if (!lane.paused) lane.wake();
+    });
+    window.addEventListener("beforeunload", (event) => {
+      if (this.isBusy()) event.preventDefault();
+    });
+    window.setInterval(() => this.#reopenStalled(), stalledMs / 4);
+  }
+
+  #reopenStalled(): void {
+    for (const lane of this.#lanes.values()) {
+      if (!lane.isStalled(stalledMs)) continue;
+      lane.restart();
+      this.#uppy.pauseResume(lane.fileId);
+      this.#uppy.pauseResume(lane.fileId);
+    }
+  }
+
+  /** Shows what was interrupted when the page went, unless another tab goes on with it or the server has it. */
+  async #restore(): Promise<void> {
+    const uploads = this.#remembered.all();
+    const elsewhere = await heldElsewhere(uploads.map(({ actionKey }) => actionKey));
+    for (const upload of uploads.filter(({ actionKey }) => !elsewhere.has(actionKey))) {
+      const { actionKey } = upload;
+      if (this.#lanes.has(actionKey)) continue;
+      const status = await getMediaStatus(actionKey).then(
+        (media) => media.status,
+        (error: unknown) => (toProblemError(error).code === "not-found" ? "expired" : "url-created"),
+      );
+      if (this.#lanes.has(actionKey)) continue;
+      if (status === "url-created") this.store.add({ ...resumedItem(upload), phase: "file-needed" });
+      else this.#remembered.forget(actionKey);
+    }
+  }
+
+  #remember(actionKey: string): void {
+    const item = this.store.find(actionKey);
+    if (!item?.assetId) return;
+    const lane = this.#lanes.get(actionKey);
+    const before = this.#remembered.all().find((upload) => upload.actionKey === actionKey);
+    const { filename, sizeBytes, lastModified, assetId, title, description, sentBytes } = item;
+    const multipart = lane
+      ? (this.#uppy.getFile(lane.fileId)?.s3Multipart ?? null)
+      : (before?.multipart ?? null);
+    if (!lane && !before) return;
+    this.#remembered.keep({
+      ...{ actionKey, filename, sizeBytes, lastModified, assetId, title, description, sentBytes },
+      multipart,
+    });
+  }
+
+  #forget(actionKey: string): void {
+    this.#remembered.forget(actionKey);
+    const lane = this.#lanes.get(actionKey);
+    if (!lane) return;
+    this.#lanes.delete(actionKey);
+    lane.cancel();
+    if (this.#uppy.getFile(lane.fileId)) this.#uppy.removeFile(lane.fileId);
+  }
+
+  #laneOf(fileId: string): Lane {
+    const lane = this.#lanes.get(this.#uppy.getFile(fileId).meta.actionKey);
+    if (!lane) throw new Error(`no upload holds the file ${fileId}`);
+    return lane;
+  }
+
+  readonly #isRoomToSend = (): boolean =>
+    this.store.items().filter(({ phase }) => phase === "sending" || phase === "paused").length < filesAtOnce;
+
+  /** One file after the other: each is read into memory as a whole. */
+  #hashInTurn(file: File): Promise<string> {
+    const hash = this.#hashing.then(() => sha256Base64(file));
+    this.#hashing = hash.catch(() => {});
+    return hash;
+  }
+}
+
+const problem = (code: ErrorCode) => new ProblemError({ code, ...errorInfo(code) });
+
+const unreadable = () =>
+  new ProblemError({
+    code: "unreadable-file",
+    message: "The browser can't read the file any more: it was moved, renamed or changed.",
+    next: "Choose it again.",
+    retryable: false,
+  });

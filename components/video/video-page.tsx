@@ -1,0 +1,88 @@
+"use client";
+import { mayDoWith } from "@reelkeep/core/access/policy";
+import type { Account } from "@reelkeep/core/api/accounts";
+import type { AssetSummary } from "@reelkeep/core/api/assets";
+import { isSettled } from "@reelkeep/core/words/status";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ChevronLeft } from "lucide-react";
+import Link from "next/link";
+import { useEffect, useRef } from "react";
+import { getAsset } from "../api-client.ts";
+import { assetsKey } from "../library/use-assets.ts";
+import { Player } from "../player/player.tsx";
+import { SharingDialog } from "../sharing/sharing-dialog.tsx";
+import { FilmPlace } from "./film-place.tsx";
+import { MediaState } from "./media-state.tsx";
+import { useMediaStatus } from "./use-media-status.ts";
+import { VideoFacts } from "./video-facts.tsx";
+import { VideoMenu } from "./video-menu.tsx";
+
+/** One video: its film, its state, and what its owner can do with it. */
+export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummary; account: Account }) {
+  const { data: asset } = useQuery({
+    queryKey: ["asset", initialAsset.id],
+    queryFn: ({ signal }) => getAsset(initialAsset.id, signal),
+    initialData: initialAsset,
+  });
+  const media = useMediaStatus(asset.latest?.actionKey ?? null).data;
+  useRefreshWhenSettled(asset.id, media?.status);
+
+  const actor = { userId: account.id, role: account.role };
+  const facts = { ownerId: asset.owner.id, state: asset.state, invited: asset.access === "invited" };
+  const showsState = media && !(media.status === "processing-completed" && asset.version);
+
+  return (
+    <div className="flex flex-col gap-5">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-3">
+        <div className="min-w-0 flex-1 basis-64">
+          <Link
+            href="/"
+            className="-ml-1 inline-flex items-center gap-1 rounded-md pr-1 text-small text-ink-soft hover:text-ink"
+          >
+            <ChevronLeft aria-hidden className="size-4" /> Library
+          </Link>
+          <h1 className="text-title font-semibold tracking-tight break-words">{asset.title}</h1>
+        </div>
+        <div className="flex items-center gap-2">
+          {mayDoWith(actor, "invite-viewer", facts) && (
+            <SharingDialog assetId={asset.id} title={asset.title} />
+          )}
+          <VideoMenu asset={asset} mayEdit={mayDoWith(actor, "edit", facts)} />
+        </div>
+      </div>
+      <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        {asset.version && asset.state === "active" ? (
+          <Player
+            // A newly published version is another film.
+            key={asset.version.id}
+            assetId={asset.id}
+            title={asset.title}
+            posterUrl={asset.posterUrl}
+          />
+        ) : (
+          <FilmPlace asset={asset} media={media} />
+        )}
+        <div className="flex flex-col gap-6">
+          {showsState && <MediaState media={media} />}
+          <VideoFacts asset={asset} media={media} />
+        </div>
+      </div>
+      {asset.description && (
+        <p className="max-w-prose whitespace-pre-line break-words">{asset.description}</p>
+      )}
+    </div>
+  );
+}
+
+/** What was published or failed shows in the summary too: ask for it once the job is done. */
+function useRefreshWhenSettled(assetId: string, status: Parameters<typeof isSettled>[0] | undefined) {
+  const queryClient = useQueryClient();
+  const before = useRef(status);
+  useEffect(() => {
+    const moved = before.current !== undefined && before.current !== status;
+    before.current = status;
+    if (!moved || status === undefined || !isSettled(status)) return;
+    void queryClient.invalidateQueries({ queryKey: ["asset", assetId] });
+    void queryClient.invalidateQueries({ queryKey: assetsKey });
+  }, [assetId, status, queryClient]);
+}
