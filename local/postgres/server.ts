@@ -4,9 +4,9 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { requireFreePort } from "../ports.ts";
 import { type ServerAccount, serverAccount } from "./account.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, databaseUser, prepareCluster } from "./cluster.ts";
@@ -66,7 +66,7 @@ const logBytesMax = 5 * 1024 * 1024;
  * Starts the server of a data folder, or finds the one that already runs there (it outlives a killed parent). After a
  * crash it repairs itself from its log first, which may take a while.
  *
- * @throws Error in plain words, with the end of the server's log.
+ * @throws PortTakenError; Error in plain words, with the end of the server's log.
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const account = serverAccount();
@@ -80,7 +80,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
 
   const logFile = path.join(dataDir, "postgres.log");
   for (let triesLeft = 20; ; triesLeft--) {
-    const port = options.port || (await freePort());
+    const port = await requireFreePort(options.port ?? 0);
     const child = launch(binaries.postgres, { account, cluster, port, settings, logFile });
     const ended = endOf(child, logFile);
     const ready = await Promise.race([whenReady(cluster, child), ended]);
@@ -131,7 +131,8 @@ function launch(
         // Its own process group: Ctrl-C in a terminal must not end the database before those who use it.
         detached: true,
         stdio: ["ignore", log, log],
-        env: { LC_ALL: "C", TZ: "UTC" },
+        // Nothing of ours; the cast is for Next, whose types want NODE_ENV in every environment.
+        env: { LC_ALL: "C", TZ: "UTC" } as Record<string, string> as NodeJS.ProcessEnv,
       },
     );
   } finally {
@@ -192,16 +193,4 @@ async function stopServer(pid: number): Promise<void> {
     }
   }
   throw new Error(`PostgreSQL (process ${pid}) doesn't end.`);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", resolve);
-  });
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (!address || typeof address === "string") throw new Error("The system gave no port.");
-  return address.port;
 }

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { createObjectStore } from "@reelkeep/aws/object-store";
+import type { StorageConfig } from "@reelkeep/aws/storage-config";
+import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
+import { defaultJobPolicy } from "@reelkeep/core/job/policy";
+import type { Database } from "@reelkeep/db/client";
+import { admitStoredObject } from "@reelkeep/services/admit-upload";
+import { cleanStorage } from "@reelkeep/services/clean-storage";
+import { dispatchEvents, dispatchLaunches } from "@reelkeep/services/dispatch-outbox";
+import { expireUploads } from "@reelkeep/services/expire-uploads";
+import { recoverJobs } from "@reelkeep/services/recover-jobs";
+import type { Logger } from "pino";
+import type { LocalSettings } from "./settings.ts";
+
+/** What on AWS are Lambda functions: what storage's events and the schedule call. */
+export interface Control {
+  onObjectCreated(key: string): Promise<void>;
+  dispatch(): Promise<void>;
+  recover(): Promise<void>;
+  expireUploads(): Promise<void>;
+  cleanStorage(): Promise<void>;
+}
+
+export function createControl(parts: {
+  db: Database;
+  storage: StorageConfig;
+  fleet: WorkerFleet;
+  settings: LocalSettings;
+  log: Logger;
+}): Control {
+  const { db, fleet, settings, log } = parts;
+  const needs = {
+    db,
+    fleet,
+    store: createObjectStore(parts.storage),
+    newId: randomUUID,
+    profile: settings.PROFILE,
+    uploadLimits: {
+      multipartThresholdBytes: settings.MULTIPART_THRESHOLD_BYTES,
+      partBytesMin: settings.MULTIPART_PART_BYTES_MIN,
+      sizeBytesMax: settings.MAX_UPLOAD_BYTES,
+      durationSecondsMax: settings.MAX_DURATION_SECONDS,
+    },
+    jobPolicy: {
+      ...defaultJobPolicy,
+      leaseSeconds: settings.LEASE_SECONDS,
+      heartbeatSeconds: settings.LEASE_SECONDS / 3,
+      retryBackoffSeconds: settings.RETRY_BACKOFF_SECONDS,
+      workersMax: settings.WORKERS_MAX,
+      launchSeconds: settings.LAUNCH_SECONDS,
+    },
+  };
+  return {
+    async onObjectCreated(key) {
+      log.info({ key, outcome: await admitStoredObject(needs, key) }, "object created");
+    },
+    async dispatch() {
+      await dispatchLaunches(needs);
+      await dispatchEvents(needs, async ({ kind, actionKey, payload }) =>
+        log.info({ actionKey, ...payload }, kind),
+      );
+    },
+    async recover() {
+      const recovery = await recoverJobs(needs);
+      if (recovery.expiredLeases || recovery.relaunches) log.warn(recovery, "recovered jobs");
+    },
+    async expireUploads() {
+      const result = await expireUploads(needs);
+      if (result.admitted || result.expired) log.info(result, "abandoned uploads");
+    },
+    async cleanStorage() {
+      const deleted = await cleanStorage(needs);
+      if (deleted) log.info({ deleted }, "cleaned storage");
+    },
+  };
+}

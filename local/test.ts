@@ -1,0 +1,85 @@
+/**
+ * `npm test` (and `npm run e2e`, which leaves out the first part): unit, database, storage and worker tests by
+ * Vitest, then a real browser by Playwright. The last line sums up both; either's failure fails the whole.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { z } from "zod";
+import { buildSite, makeSample } from "./build.ts";
+import { bundle } from "./bundle.ts";
+import { repositoryRoot } from "./repository.ts";
+
+/** How many tests passed and failed. A runner that ended badly without saying which counts as one failure. */
+interface Totals {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+const resultsFolder = path.join(repositoryRoot, "dist", "test-results");
+
+function runVitest(args: readonly string[]): Totals {
+  const results = path.join(resultsFolder, "vitest.json");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
+  const succeeded = runProgram("vitest", ["run", ...reporters, ...args]);
+  const counts = readResults(results, z.object({ numPassedTests: z.number(), numFailedTests: z.number() }));
+  return total(succeeded, counts?.numPassedTests, counts?.numFailedTests);
+}
+
+async function runPlaywright(args: readonly string[]): Promise<Totals> {
+  try {
+    await bundle();
+    await makeSample(process.env.FFMPEG_PATH || "ffmpeg");
+    await buildSite();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return total(false);
+  }
+  const results = path.join(resultsFolder, "playwright.json");
+  const succeeded = runProgram("playwright", ["test", "--pass-with-no-tests", ...args], {
+    PLAYWRIGHT_JSON_OUTPUT_FILE: results,
+  });
+  const counts = z.object({ expected: z.number(), flaky: z.number(), unexpected: z.number() });
+  const stats = readResults(results, z.object({ stats: counts }))?.stats;
+  return total(succeeded, stats && stats.expected + stats.flaky, stats?.unexpected);
+}
+
+const total = (succeeded: boolean, passed = 0, failed = 0): Totals => ({
+  passed,
+  failed: succeeded ? failed : Math.max(1, failed),
+});
+
+function runProgram(name: string, args: readonly string[], env: Record<string, string> = {}): boolean {
+  const { status } = spawnSync(path.join(repositoryRoot, "node_modules", ".bin", name), args, {
+    cwd: repositoryRoot,
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
+  return status === 0;
+}
+
+function readResults<T>(file: string, schema: z.ZodType<T>): T | undefined {
+  try {
+    return schema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+async function main(): Promise<number> {
+  rmSync(resultsFolder, { recursive: true, force: true });
+  mkdirSync(resultsFolder, { recursive: true });
+  const [first, ...rest] = process.argv.slice(2);
+  const onlyBrowser = first === "--only-browser";
+  const args = onlyBrowser ? rest : process.argv.slice(2);
+  const runs: Totals[] = [];
+  if (!onlyBrowser) runs.push(runVitest(args));
+  // Arguments choose tests of one runner and mean nothing to the other.
+  if (onlyBrowser || args.length === 0) runs.push(await runPlaywright(args));
+  const passed = runs.reduce((sum, run) => sum + run.passed, 0);
+  const failed = runs.reduce((sum, run) => sum + run.failed, 0);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+process.exit(await main());
