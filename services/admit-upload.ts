@@ -1,6 +1,6 @@
 import type { Actor } from "@reelkeep/core/access/policy";
 import type { CompleteAnswer, MediaStatusName } from "@reelkeep/core/api/media";
-import { AppError, errorInfo, toAppError } from "@reelkeep/core/errors";
+import { AppError, errorInfo, isErrorCode, toAppError } from "@reelkeep/core/errors";
 import { parseSourceKey } from "@reelkeep/core/object-keys";
 import { lockAsset, raiseSourceRevision } from "@reelkeep/db/assets";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
@@ -53,7 +53,8 @@ export async function admitStoredObject(
  * no object of this key.
  */
 export async function admitUpload(needs: Needs, upload: Upload): Promise<boolean> {
-  if (upload.state === "expired") throw new AppError("upload-expired");
+  if (upload.state === "expired")
+    throw new AppError(isErrorCode(upload.errorCode) ? upload.errorCode : "upload-expired");
   if (upload.state !== "url-created") return true;
   const object = await needs.store.head(upload.key);
   if (!object) return false;

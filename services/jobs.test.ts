@@ -1,0 +1,467 @@
+import { randomUUID } from "node:crypto";
+import type { LaunchOutcome, LaunchRequest, WorkerFleet } from "@reelkeep/aws/worker-fleet";
+import type { Actor } from "@reelkeep/core/access/policy";
+import { AppError } from "@reelkeep/core/errors";
+import { findAsset } from "@reelkeep/db/assets";
+import { listAttempts } from "@reelkeep/db/job-attempts";
+import { findJob } from "@reelkeep/db/jobs";
+import { listAudits } from "@reelkeep/db/media-versions";
+import { assets } from "@reelkeep/db/schema/assets";
+import { deletionLedger } from "@reelkeep/db/schema/deletion-ledger";
+import { jobs } from "@reelkeep/db/schema/jobs";
+import { mediaVersions } from "@reelkeep/db/schema/media-versions";
+import { outboxMessages } from "@reelkeep/db/schema/outbox-messages";
+import { travel } from "@reelkeep/db/testing/clock";
+import { type SeededJob, seedJob } from "@reelkeep/db/testing/seed";
+import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
+import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
+import { eq } from "drizzle-orm";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { completeUpload } from "./admit-upload.ts";
+import { claimJob } from "./claim-job.ts";
+import { cleanStorage } from "./clean-storage.ts";
+import { dispatchLaunches } from "./dispatch-outbox.ts";
+import { failAttempt, handBackAttempt } from "./fail-attempt.ts";
+import { heartbeat } from "./heartbeat.ts";
+import { publishVersion, type VerifiedOutput } from "./publish-version.ts";
+import { recoverJobs } from "./recover-jobs.ts";
+import { createTestContext, sendFile, type TestContext, tinyMp4, uploadRequest } from "./testing/context.ts";
+
+let database: TestDatabase;
+let storage: TestStorage;
+let context: TestContext;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  storage = await startTestStorage();
+  context = createTestContext(database.url, storage);
+});
+afterAll(async () => {
+  await context.close();
+  await storage.stop();
+  await database.drop();
+});
+afterEach(() => travel(context.db, 0));
+
+const claimOf = (seeded: SeededJob, generation = 1) => ({
+  actionKey: seeded.job.actionKey,
+  generation,
+  attemptId: randomUUID(),
+  workerId: randomUUID(),
+  machineId: null,
+});
+
+const output: VerifiedOutput = {
+  processor: "ffmpeg-cpu",
+  masterName: "master.m3u8",
+  posterName: "poster.jpg",
+  durationSeconds: 10,
+  width: 1280,
+  height: 720,
+  hasAudio: true,
+  renditions: [],
+  inventory: [],
+  sizeBytes: 1,
+  progress: { renditions: [], processByResolution: { "720p": "processed/x/720p/playlist.m3u8" } },
+};
+const progress = { stage: "encode" as const, fraction: 0.5, renditions: [], processByResolution: {} };
+const leaseOf = (seeded: SeededJob) => ({ actionKey: seeded.job.actionKey, attemptId: seeded.attempt!.id });
+
+describe("claim", () => {
+  it("J1 of twenty workers that claim at once, one wins and the others learn that it is held", async () => {
+    const seeded = await seedJob(context.db);
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => claimJob(context, claimOf(seeded))));
+    expect(outcomes.filter(({ outcome }) => outcome === "claimed")).toHaveLength(1);
+    expect(outcomes.filter(({ outcome }) => outcome === "held")).toHaveLength(19);
+    expect(await findJob(context.db, seeded.job.actionKey)).toMatchObject({
+      state: "job-received",
+      attemptCount: 1,
+    });
+    expect(await listAttempts(context.db, seeded.job.actionKey)).toHaveLength(1);
+  });
+
+  it("J1 a claim that is lost says why", async () => {
+    const why = async (state: Parameters<typeof seedJob>[1], generation = 1) =>
+      (await claimJob(context, claimOf(await seedJob(context.db, state), generation))).outcome;
+    expect(await why("processing-completed")).toBe("finished");
+    expect(await why("failed")).toBe("failed");
+    expect(await why("cancelled")).toBe("cancelled");
+    expect(await why("job-received")).toBe("held");
+    expect(await why("file-processing-ready", 2)).toBe("stale-generation");
+    const missing = { ...claimOf(await seedJob(context.db)), actionKey: randomUUID() };
+    expect((await claimJob(context, missing)).outcome).toBe("missing");
+  });
+
+  it("J2 a worker that lost the answer to its claim asks again and has it", async () => {
+    const seeded = await seedJob(context.db);
+    const claim = claimOf(seeded);
+    const first = await claimJob(context, claim);
+    const again = await claimJob(context, claim);
+    expect(again.outcome).toBe("claimed");
+    expect(again).toMatchObject({ attempt: { id: claim.attemptId, attemptNumber: 1 } });
+    expect(first).toMatchObject({ attempt: { outputPrefix: expect.stringMatching(/attempt-1\/$/) } });
+    expect((await findJob(context.db, seeded.job.actionKey))?.attemptCount).toBe(1);
+  });
+});
+
+describe("heartbeat", () => {
+  it("J3 extends the lease, carries progress and says to go on", async () => {
+    const seeded = await seedJob(context.db, "job-received", { leaseSeconds: 1 });
+    expect(await heartbeat(context, { ...leaseOf(seeded), progress })).toBe("continue");
+    const job = await findJob(context.db, seeded.job.actionKey);
+    expect(job).toMatchObject({ progressFraction: 0.5, stage: "encode" });
+    expect(job!.leaseExpiryTime!.getTime()).toBeGreaterThan(seeded.job.leaseExpiryTime!.getTime());
+  });
+
+  it("J3 tells a worker to cancel, and one that lost its lease that it is superseded", async () => {
+    const cancelled = await seedJob(context.db, "job-received");
+    await context.db
+      .update(jobs)
+      .set({ cancelRequestedAt: new Date() })
+      .where(eq(jobs.actionKey, cancelled.job.actionKey));
+    expect(await heartbeat(context, { ...leaseOf(cancelled), progress })).toBe("cancel");
+    const lost = await seedJob(context.db, "job-received", { leaseSeconds: -1 });
+    expect(await heartbeat(context, { ...leaseOf(lost), progress })).toBe("superseded");
+  });
+});
+
+describe("failure", () => {
+  it("J5 a failure worth another try backs off, three times, then the job fails with its code", async () => {
+    const seeded = await seedJob(context.db);
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const claim = claimOf(seeded);
+      expect((await claimJob(context, claim)).outcome).toBe("claimed");
+      const failure = {
+        error: new AppError("encoder-failed"),
+        stage: "encode" as const,
+        completedRenditions: ["240p"],
+      };
+      const became = await failAttempt(context, claim, failure);
+      expect(became).toBe(attempt < 3 ? "retry-later" : "failed");
+      const job = await findJob(context.db, seeded.job.actionKey);
+      if (attempt < 3) {
+        expect(job).toMatchObject({ state: "file-processing-ready", waitingReason: "retry-backoff" });
+        waits.push(Math.round((job!.retryAt!.getTime() - job!.updatedAt.getTime()) / 1000));
+      } else expect(job).toMatchObject({ state: "failed", errorCode: "encoder-failed", attemptCount: 3 });
+    }
+    expect(waits).toEqual([20, 40]);
+    const attempts = await listAttempts(context.db, seeded.job.actionKey);
+    expect(attempts.map(({ state, errorCode, stage }) => [state, errorCode, stage])).toEqual(
+      Array(3).fill(["failed", "encoder-failed", "encode"]),
+    );
+    expect(new Set(attempts.map(({ outputPrefix }) => outputPrefix)).size).toBe(3);
+  });
+
+  it("J5 a permanent failure ends the job at once", async () => {
+    const seeded = await seedJob(context.db, "job-received");
+    const failure = {
+      error: new AppError("undecodable-video"),
+      stage: "probe" as const,
+      completedRenditions: [],
+    };
+    expect(await failAttempt(context, leaseOf(seeded), failure)).toBe("failed");
+    expect(await findJob(context.db, seeded.job.actionKey)).toMatchObject({
+      state: "failed",
+      errorCode: "undecodable-video",
+    });
+  });
+
+  it("J5 a worker without the lease records nothing", async () => {
+    const seeded = await seedJob(context.db, "job-received", { leaseSeconds: -1 });
+    const failure = {
+      error: new AppError("encoder-failed"),
+      stage: "encode" as const,
+      completedRenditions: [],
+    };
+    expect(await failAttempt(context, leaseOf(seeded), failure)).toBe("lease-lost");
+    expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("job-received");
+  });
+
+  it("J4 a lease handed back costs no attempt", async () => {
+    const seeded = await seedJob(context.db, "job-received");
+    expect(await handBackAttempt(context, leaseOf(seeded))).toBe(true);
+    expect(await findJob(context.db, seeded.job.actionKey)).toMatchObject({
+      state: "file-processing-ready",
+      attemptCount: 1,
+      attemptLimit: 4,
+    });
+  });
+
+  it("J5 the ledger removes an attempt's output an hour after its end, never a published one", async () => {
+    const failed = await seedJob(context.db, "job-received");
+    const published = await seedJob(context.db, "job-received");
+    const text = { contentType: "text/plain" };
+    for (const { attempt } of [failed, published])
+      await context.store.putText(`${attempt!.outputPrefix}a.ts`, "x", text);
+    const failure = {
+      error: new AppError("encoder-failed"),
+      stage: "encode" as const,
+      completedRenditions: [],
+    };
+    await failAttempt(context, leaseOf(failed), failure);
+    expect((await publishVersion(context, leaseOf(published), output)).outcome).toBe("published");
+    // A mistaken entry for a version's prefix, or for one above it, is dropped, not carried out.
+    await context.db.insert(deletionLedger).values({
+      kind: "prefix",
+      target: published.attempt!.outputPrefix.replace("attempt-1/", ""),
+      reason: "mistake",
+      dueAt: new Date(0),
+      createdAt: new Date(),
+    });
+    const exists = async ({ attempt }: SeededJob) =>
+      (await context.store.head(`${attempt!.outputPrefix}a.ts`)) !== null;
+    await cleanStorage(context);
+    expect([await exists(failed), await exists(published)]).toEqual([true, true]);
+    await travel(context.db, 3700);
+    await cleanStorage(context);
+    expect([await exists(failed), await exists(published)]).toEqual([false, true]);
+    // The orphan writes late; the second look, a day later, finds it.
+    await context.store.putText(`${failed.attempt!.outputPrefix}late.ts`, "x", text);
+    await travel(context.db, 3700 + 24 * 3600 + 60);
+    await cleanStorage(context);
+    expect(await context.store.head(`${failed.attempt!.outputPrefix}late.ts`)).toBeNull();
+  });
+});
+
+describe("publication", () => {
+  it("P1 version, pointer, job, attempt, audit and event are written together", async () => {
+    const seeded = await seedJob(context.db, "job-received");
+    const outcome = await publishVersion(context, leaseOf(seeded), output);
+    if (outcome.outcome !== "published") throw new Error(outcome.outcome);
+    expect(outcome.version).toMatchObject({ versionNumber: 1, prefix: seeded.attempt!.outputPrefix });
+    expect((await findAsset(context.db, seeded.assetId))?.activeVersionId).toBe(outcome.version.id);
+    expect(await findJob(context.db, seeded.job.actionKey)).toMatchObject({
+      state: "processing-completed",
+      beingProcessedBy: null,
+    });
+    expect(await listAttempts(context.db, seeded.job.actionKey)).toMatchObject([{ state: "succeeded" }]);
+    expect(await listAudits(context.db, seeded.assetId)).toMatchObject([
+      { action: "publish", actorKind: "worker", beforeVersionId: null, afterVersionId: outcome.version.id },
+    ]);
+    const events = await context.db
+      .select()
+      .from(outboxMessages)
+      .where(eq(outboxMessages.actionKey, seeded.job.actionKey));
+    expect(events).toMatchObject([{ kind: "job-ended", payload: { state: "processing-completed" } }]);
+  });
+
+  it("J2 P1 publishing again from the same attempt, at once or later, is the same version", async () => {
+    const seeded = await seedJob(context.db, "job-received");
+    const publish = () => publishVersion(context, leaseOf(seeded), output);
+    const outcomes = [...(await Promise.all([publish(), publish(), publish()])), await publish()];
+    const ids = outcomes.map((outcome) => outcome.outcome === "published" && outcome.version.id);
+    expect(new Set(ids).size).toBe(1);
+    expect(ids[0]).toBeTruthy();
+    const versions = await context.db
+      .select()
+      .from(mediaVersions)
+      .where(eq(mediaVersions.assetId, seeded.assetId));
+    expect(versions).toHaveLength(1);
+  });
+
+  it.each([
+    ["a lost lease", "lease-lost", (_: SeededJob): Promise<unknown> => travel(context.db, 61)],
+    [
+      "a stale generation",
+      "lease-lost",
+      (s: SeededJob) =>
+        context.db.update(jobs).set({ generation: 2 }).where(eq(jobs.actionKey, s.job.actionKey)),
+    ],
+    [
+      "a requested cancellation",
+      "cancelled",
+      (s: SeededJob) =>
+        context.db
+          .update(jobs)
+          .set({ cancelRequestedAt: new Date() })
+          .where(eq(jobs.actionKey, s.job.actionKey)),
+    ],
+    [
+      "a blocked asset",
+      "asset-closed",
+      (s: SeededJob) => context.db.update(assets).set({ state: "blocked" }).where(eq(assets.id, s.assetId)),
+    ],
+    [
+      "a newer unfinished revision",
+      "superseded",
+      (s: SeededJob) => seedJob(context.db, "file-processing-ready", { ...s, sourceRevision: 2 }),
+    ],
+    [
+      "a newer published revision",
+      "superseded",
+      (s: SeededJob) => seedJob(context.db, "processing-completed", { ...s, sourceRevision: 2 }),
+    ],
+  ] as const)("P1 %s refuses publication and changes nothing", async (_what, refusal, disturb) => {
+    const seeded = await seedJob(context.db, "job-received");
+    await disturb(seeded);
+    expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe(refusal);
+    expect((await findAsset(context.db, seeded.assetId))?.activeVersionId).toBeNull();
+    expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("job-received");
+  });
+});
+
+describe("recovery", () => {
+  const nobody: WorkerFleet = {
+    launch: async () => ({ outcome: "refused", reason: "no-capacity", message: "" }),
+    alive: async () => [],
+    terminate: async () => {},
+  };
+
+  it("J6 an expired lease is returned with its attempt told, by one of two sweeps at once; a live one stays", async () => {
+    const lost = await seedJob(context.db, "job-received", { leaseSeconds: -1 });
+    const live = await seedJob(context.db, "job-received", { leaseSeconds: 60 });
+    const sweeps = await Promise.all([1, 2].map(() => recoverJobs({ ...context, fleet: nobody })));
+    expect(sweeps.map(({ expiredLeases }) => expiredLeases).reduce((a, b) => a + b)).toBeGreaterThanOrEqual(
+      1,
+    );
+    expect(await findJob(context.db, lost.job.actionKey)).toMatchObject({
+      state: "file-processing-ready",
+      waitingReason: "retry-backoff",
+      errorCode: "worker-lost",
+    });
+    expect(await listAttempts(context.db, lost.job.actionKey)).toMatchObject([{ state: "lease-expired" }]);
+    const intents = await context.db
+      .select()
+      .from(outboxMessages)
+      .where(eq(outboxMessages.actionKey, lost.job.actionKey));
+    expect(intents).toHaveLength(1);
+    expect((await findJob(context.db, live.job.actionKey))?.state).toBe("job-received");
+  });
+
+  it("J6 after three launches that nobody claimed, the job fails as never started", async () => {
+    const seeded = await seedJob(context.db);
+    const launched: string[] = [];
+    const silent: WorkerFleet = {
+      ...nobody,
+      launch: async ({ provisioningToken }) => {
+        launched.push(provisioningToken);
+        return { outcome: "launched", machineId: provisioningToken };
+      },
+    };
+    const needs = {
+      ...context,
+      fleet: silent,
+      jobPolicy: { ...context.jobPolicy, launchSeconds: 0, workersMax: 1e6 },
+    };
+    await context.db.insert(outboxMessages).values({
+      kind: "launch-worker",
+      actionKey: seeded.job.actionKey,
+      generation: 1,
+      availableAt: new Date(0),
+      createdAt: new Date(0),
+    });
+    for (let i = 0; i < 4; i++) {
+      await dispatchLaunches(needs);
+      await recoverJobs(needs);
+    }
+    expect(await findJob(context.db, seeded.job.actionKey)).toMatchObject({
+      state: "failed",
+      errorCode: "worker-never-started",
+    });
+  });
+});
+
+describe("dispatch", () => {
+  /** A fleet that answers as told and remembers what it was asked. */
+  const fleetThat = (answer: (request: LaunchRequest) => LaunchOutcome) => {
+    const requests: LaunchRequest[] = [];
+    const fleet: WorkerFleet = {
+      launch: async (request) => {
+        requests.push(request);
+        return answer(request);
+      },
+      alive: async () => [],
+      terminate: async () => {},
+    };
+    return { fleet, requests };
+  };
+  const launched = fleetThat(({ provisioningToken }) => ({
+    outcome: "launched",
+    machineId: provisioningToken,
+  }));
+  const creator = async (): Promise<Actor> => ({
+    userId: (await seedJob(context.db, "failed")).userId,
+    role: "creator",
+  });
+
+  const admitted = async () => {
+    const actor = await creator();
+    const body = tinyMp4();
+    const upload = await sendFile(context, actor, body, uploadRequest(body));
+    await completeUpload(context, actor, upload.actionKey);
+    return upload.actionKey;
+  };
+  /** Other tests' jobs would count against the ceiling. */
+  const endAll = () =>
+    context.db.update(jobs).set({
+      state: "failed",
+      waitingReason: null,
+      beingProcessedBy: null,
+      leaseExpiryTime: null,
+      provisioningToken: null,
+    });
+
+  it("J7 two dispatchers at once launch an admitted job once", async () => {
+    await endAll();
+    const actionKey = await admitted();
+    launched.requests.length = 0;
+    await Promise.all([1, 2].map(() => dispatchLaunches({ ...context, fleet: launched.fleet })));
+    expect(launched.requests.filter((request) => request.actionKey === actionKey)).toHaveLength(1);
+    expect(await findJob(context.db, actionKey)).toMatchObject({
+      waitingReason: "launching",
+      launchCount: 1,
+    });
+  });
+
+  it("J8 jobs above the ceiling wait with their reason and are launched in order of admission", async () => {
+    await endAll();
+    const keys = [await admitted(), await admitted(), await admitted()];
+    const needs = { ...context, fleet: launched.fleet, jobPolicy: { ...context.jobPolicy, workersMax: 1 } };
+    launched.requests.length = 0;
+    await dispatchLaunches(needs);
+    expect(launched.requests.map((request) => request.actionKey)).toEqual([keys[0]]);
+    expect((await findJob(context.db, keys[2]!))?.waitingReason).toBe("waiting-for-slot");
+  });
+
+  it("J7 missing capacity uses up no attempt; a definite refusal does, and ends as launch-failed", async () => {
+    await endAll();
+    const actionKey = await admitted();
+    const none = fleetThat(() => ({
+      outcome: "refused",
+      reason: "no-capacity",
+      message: "none of this kind",
+    }));
+    await dispatchLaunches({ ...context, fleet: none.fleet });
+    expect(await findJob(context.db, actionKey)).toMatchObject({
+      state: "file-processing-ready",
+      waitingReason: "waiting-for-capacity",
+      provisioningToken: null,
+      launchCount: 0,
+    });
+    const invalid = fleetThat(() => ({ outcome: "refused", reason: "invalid", message: "no such type" }));
+    for (let hours = 1; hours <= 5; hours++) {
+      await travel(context.db, hours * 3600);
+      await dispatchLaunches({ ...context, fleet: invalid.fleet });
+    }
+    expect(invalid.requests).toHaveLength(5);
+    expect(await findJob(context.db, actionKey)).toMatchObject({
+      state: "failed",
+      errorCode: "launch-failed",
+    });
+  });
+
+  it("J7 no answer isn't a refusal: the token stays, and no second machine is launched for it", async () => {
+    await endAll();
+    const actionKey = await admitted();
+    const silent = fleetThat(() => {
+      throw new Error("connection reset");
+    });
+    await dispatchLaunches({ ...context, fleet: silent.fleet });
+    await dispatchLaunches({ ...context, fleet: silent.fleet });
+    expect(silent.requests).toHaveLength(1);
+    expect((await findJob(context.db, actionKey))?.provisioningToken).toBe(
+      silent.requests[0]!.provisioningToken,
+    );
+  });
+});

@@ -1,0 +1,322 @@
+import { randomUUID } from "node:crypto";
+import type { Actor } from "@reelkeep/core/access/policy";
+import { listAttempts } from "@reelkeep/db/job-attempts";
+import { findJob } from "@reelkeep/db/jobs";
+import { deletionLedger } from "@reelkeep/db/schema/deletion-ledger";
+import { jobs } from "@reelkeep/db/schema/jobs";
+import { outboxMessages } from "@reelkeep/db/schema/outbox-messages";
+import { travel } from "@reelkeep/db/testing/clock";
+import { findUpload } from "@reelkeep/db/uploads";
+import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
+import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { admitStoredObject, completeUpload } from "./admit-upload.ts";
+import { authorizeUpload } from "./authorize-upload.ts";
+import { cleanStorage } from "./clean-storage.ts";
+import { expireUploads, giveUpUpload } from "./expire-uploads.ts";
+import { getMediaStatus } from "./get-media-status.ts";
+import { createMultipartUpload, signUploadRequest } from "./sign-upload-request.ts";
+import {
+  createActor,
+  createTestContext,
+  sendFile,
+  type TestContext,
+  tinyMp4,
+  uploadRequest,
+} from "./testing/context.ts";
+
+let database: TestDatabase;
+let storage: TestStorage;
+let context: TestContext;
+let creator: Actor;
+let stranger: Actor;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  storage = await startTestStorage();
+  context = createTestContext(database.url, storage);
+  creator = await createActor(context);
+  stranger = await createActor(context);
+});
+afterAll(async () => {
+  await context.close();
+  await storage.stop();
+  await database.drop();
+});
+
+const code = (value: string) => expect.objectContaining({ code: value });
+
+describe("asking for an upload", () => {
+  it("U1 the row exists before any URL does, and repeating the request answers the same upload", async () => {
+    const request = uploadRequest(tinyMp4());
+    const first = await authorizeUpload(context, creator, request);
+    expect(first.key).toBe(`uploads/${creator.userId}/${request.actionKey}/source.mp4`);
+    expect((await findUpload(context.db, request.actionKey))?.state).toBe("url-created");
+    expect(await authorizeUpload(context, creator, request)).toEqual(first);
+  });
+
+  it("U1 ten twins at once make one upload and one asset", async () => {
+    const request = uploadRequest(tinyMp4());
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => authorizeUpload(context, creator, request)),
+    );
+    expect(new Set(answers.map((answer) => answer.assetId)).size).toBe(1);
+  });
+
+  it.each([
+    ["a viewer", "viewer", {}, "forbidden"],
+    ["an ending off the list", "creator", { filename: "notes.txt" }, "file-type-not-allowed"],
+    ["a type that isn't video", "creator", { contentType: "text/html" }, "file-type-not-allowed"],
+    ["an empty file", "creator", { sizeBytes: 0 }, "empty-file"],
+    ["a file beyond the limit", "creator", { sizeBytes: 2 ** 50 }, "file-too-large"],
+    ["a file beyond the quota", "creator", { sizeBytes: 2 * 1024 ** 3 }, "quota-exceeded"],
+    ["a single PUT without a checksum", "creator", { checksumSha256: undefined }, "invalid-request"],
+    ["an asset of somebody else", "creator", { asset: { id: randomUUID() } }, "not-found"],
+  ] as const)("U1 %s is refused", async (_what, role, change, refusal) => {
+    const actor = await createActor(context, role);
+    const request = { ...uploadRequest(tinyMp4()), ...change };
+    await expect(authorizeUpload(context, actor, request)).rejects.toEqual(code(refusal));
+    expect(await findUpload(context.db, request.actionKey)).toBeNull();
+  });
+
+  it("U1 somebody else's actionKey opens nothing", async () => {
+    const request = uploadRequest(tinyMp4());
+    await authorizeUpload(context, creator, request);
+    await expect(authorizeUpload(context, stranger, request)).rejects.toEqual(code("upload-mismatch"));
+  });
+});
+
+describe("signing", () => {
+  it("U2 another key, uploadId, method, part or user than the row's is refused before anything is signed", async () => {
+    const single = await authorizeUpload(context, creator, uploadRequest(tinyMp4()));
+    const big = {
+      ...uploadRequest(new Uint8Array(1)),
+      sizeBytes: 12 * 1024 * 1024,
+      checksumSha256: undefined,
+    };
+    const multi = await authorizeUpload(context, creator, big);
+    const { uploadId } = await createMultipartUpload(context, creator, multi.actionKey);
+    const refused: [Actor, string, Parameters<typeof signUploadRequest>[3]][] = [
+      [stranger, single.actionKey, { method: "PUT", key: single.key }],
+      [creator, single.actionKey, { method: "PUT", key: multi.key }],
+      [creator, single.actionKey, { method: "DELETE", key: single.key }],
+      [creator, single.actionKey, { method: "GET", key: single.key }],
+      [creator, single.actionKey, { method: "PUT", key: single.key, uploadId, partNumber: 1 }],
+      [creator, multi.actionKey, { method: "PUT", key: multi.key }],
+      [creator, multi.actionKey, { method: "DELETE", key: multi.key }],
+      [creator, multi.actionKey, { method: "PUT", key: multi.key, uploadId: "another", partNumber: 1 }],
+      [creator, multi.actionKey, { method: "PUT", key: multi.key, uploadId }],
+      [creator, multi.actionKey, { method: "PUT", key: multi.key, uploadId, partNumber: 0 }],
+      [creator, multi.actionKey, { method: "PUT", key: multi.key, uploadId, partNumber: 4 }],
+      [creator, randomUUID(), { method: "PUT", key: single.key }],
+    ];
+    for (const [actor, actionKey, request] of refused)
+      await expect(
+        signUploadRequest(context, actor, actionKey, request),
+        JSON.stringify(request),
+      ).rejects.toEqual(expect.objectContaining({ code: "upload-mismatch", status: 403 }));
+  });
+
+  it("U2 storage refuses another type, length or content than was signed, and a second PUT", async () => {
+    const body = tinyMp4();
+    const upload = await authorizeUpload(context, creator, uploadRequest(body));
+    const sign = () =>
+      signUploadRequest(context, creator, upload.actionKey, { method: "PUT", key: upload.key });
+    const put = async (change: Record<string, string>, sent: Uint8Array) => {
+      const { url, headers } = await sign();
+      const init = { method: "PUT", headers: { ...headers, ...change }, body: new Uint8Array(sent) };
+      return (await fetch(url, init)).status;
+    };
+    expect(await put({ "content-type": "text/html" }, body)).toBe(403);
+    expect(await put({}, body.subarray(1))).toBe(403);
+    expect(await put({}, tinyMp4(1))).toBe(400);
+    expect(await put({}, body)).toBe(200);
+    expect(await put({}, body)).toBe(412);
+  });
+
+  it("U2 a file in parts: the server owns the uploadId, each part is signed with its exact length", async () => {
+    const body = new Uint8Array(12 * 1024 * 1024).fill(7);
+    body.set(tinyMp4());
+    const upload = await authorizeUpload(context, creator, {
+      ...uploadRequest(body),
+      checksumSha256: undefined,
+    });
+    expect(upload).toMatchObject({ method: "multipart", partSizeBytes: 5 * 1024 * 1024 });
+    const twins = await Promise.all(
+      [1, 2, 3].map(() => createMultipartUpload(context, creator, upload.actionKey)),
+    );
+    expect(new Set(twins.map((twin) => twin.uploadId)).size).toBe(1);
+    const { key, uploadId } = twins[0]!;
+    expect(await context.store.listMultipartUploads(key)).toHaveLength(1);
+    const created = await signUploadRequest(context, creator, upload.actionKey, { method: "POST", key });
+    expect(created.url).toBe(`/api/media/${upload.actionKey}/multipart`);
+
+    const sign = (request: { method: "PUT" | "POST"; partNumber?: number }) =>
+      signUploadRequest(context, creator, upload.actionKey, { key, uploadId, ...request });
+    const parts: string[] = [];
+    for (const partNumber of [1, 2, 3]) {
+      const from = (partNumber - 1) * upload.partSizeBytes!;
+      const { url } = await sign({ method: "PUT", partNumber });
+      const short = await fetch(url, { method: "PUT", body: new Uint8Array(10) });
+      expect(short.status).toBe(403);
+      const answer = await fetch(url, {
+        method: "PUT",
+        body: body.slice(from, from + upload.partSizeBytes!),
+      });
+      parts.push(
+        `<Part><PartNumber>${partNumber}</PartNumber><ETag>${answer.headers.get("etag")}</ETag></Part>`,
+      );
+    }
+    const complete = await sign({ method: "POST" });
+    const done = await fetch(complete.url, {
+      method: "POST",
+      headers: { ...complete.headers, "content-type": "application/xml" },
+      body: `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`,
+    });
+    expect(done.status).toBe(200);
+    expect((await completeUpload(context, creator, upload.actionKey)).status).toBe("file-processing-ready");
+  });
+
+  it("U2 nothing is signed for an upload that has ended", async () => {
+    const upload = await sendFile(context, creator, tinyMp4());
+    await completeUpload(context, creator, upload.actionKey);
+    await expect(
+      signUploadRequest(context, creator, upload.actionKey, { method: "PUT", key: upload.key }),
+    ).rejects.toEqual(code("upload-closed"));
+  });
+});
+
+describe("admission", () => {
+  it("U5 complete and the event, a hundred times at once, make one job and one intent", async () => {
+    const upload = await sendFile(context, creator, tinyMp4());
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        i % 2 === 0
+          ? admitStoredObject(context, upload.key)
+          : completeUpload(context, creator, upload.actionKey),
+      ),
+    );
+    const made = await context.db.select().from(jobs).where(eq(jobs.assetId, upload.assetId));
+    expect(made).toHaveLength(1);
+    const intents = await context.db
+      .select()
+      .from(outboxMessages)
+      .where(eq(outboxMessages.actionKey, upload.actionKey));
+    expect(intents).toHaveLength(1);
+    expect((await findUpload(context.db, upload.actionKey))?.sourceRevision).toBe(1);
+  });
+
+  it.each([
+    ["a ZIP archive", new TextEncoder().encode("PK\u0003\u0004 and more"), "not-a-video", "ZIP archive"],
+    ["a PNG", new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), "not-a-video", "PNG picture"],
+    ["a web page", new TextEncoder().encode("<!doctype html><p>hello"), "not-a-video", "web page"],
+    [
+      "a playlist",
+      new TextEncoder().encode("#EXTM3U\n#EXTINF:9,\nfile:///etc/passwd"),
+      "not-a-video",
+      "playlist",
+    ],
+  ])(
+    "U6 %s named .mp4 is rejected with a code and a sentence; no job, and its object goes",
+    async (_what, body, rejection, sentence) => {
+      const upload = await sendFile(context, creator, body);
+      const answer = await completeUpload(context, creator, upload.actionKey);
+      expect(answer).toMatchObject({ status: "rejected", failure: { code: rejection } });
+      expect(answer.failure?.message).toContain(sentence);
+      expect(await completeUpload(context, creator, upload.actionKey)).toEqual(answer);
+      expect(await findJob(context.db, upload.actionKey)).toBeNull();
+      await cleanStorage(context);
+      expect(await context.store.head(upload.key)).toBeNull();
+    },
+  );
+
+  it("U5 complete before the object is there answers that it hasn't arrived, and changes nothing", async () => {
+    const upload = await authorizeUpload(context, creator, uploadRequest(tinyMp4()));
+    await expect(completeUpload(context, creator, upload.actionKey)).rejects.toEqual(
+      code("upload-incomplete"),
+    );
+    expect((await findUpload(context.db, upload.actionKey))?.state).toBe("url-created");
+  });
+
+  it("U5 an event outside uploads/ is ignored, one without a row only enters a deletion", async () => {
+    expect(await admitStoredObject(context, "processed/a/b/c.ts")).toBe("ignored");
+    const foreign = `uploads/${creator.userId}/${randomUUID()}/source.mp4`;
+    expect(await admitStoredObject(context, foreign)).toBe("deleted-later");
+    const entries = await context.db.select().from(deletionLedger).where(eq(deletionLedger.target, foreign));
+    expect(entries).toHaveLength(1);
+  });
+
+  it("U5 a newer revision makes the older unfinished job superseded", async () => {
+    const first = await sendFile(context, creator, tinyMp4());
+    await completeUpload(context, creator, first.actionKey);
+    const body = tinyMp4(2);
+    const second = await sendFile(context, creator, body, {
+      ...uploadRequest(body),
+      asset: { id: first.assetId },
+    });
+    expect(second.assetId).toBe(first.assetId);
+    await completeUpload(context, creator, second.actionKey);
+    expect(await findJob(context.db, first.actionKey)).toMatchObject({
+      state: "cancelled",
+      cancelledBy: "superseded",
+    });
+    expect(await findJob(context.db, second.actionKey)).toMatchObject({
+      state: "file-processing-ready",
+      sourceRevision: 2,
+    });
+    expect(await listAttempts(context.db, first.actionKey)).toEqual([]);
+  });
+});
+
+describe("the end of an upload", () => {
+  it("U7 an abandoned upload expires with its parts; one whose object is there is admitted instead", async () => {
+    const big = {
+      ...uploadRequest(new Uint8Array(1)),
+      sizeBytes: 12 * 1024 * 1024,
+      checksumSha256: undefined,
+    };
+    const abandoned = await authorizeUpload(context, creator, big);
+    await createMultipartUpload(context, creator, abandoned.actionKey);
+    const lostEvent = await sendFile(context, creator, tinyMp4());
+    await travel(context.db, 25 * 3600);
+    try {
+      await expireUploads(context);
+    } finally {
+      await travel(context.db, 0);
+    }
+    expect((await findUpload(context.db, abandoned.actionKey))?.state).toBe("expired");
+    expect(await context.store.listMultipartUploads(abandoned.key)).toEqual([]);
+    expect((await findUpload(context.db, lostEvent.actionKey))?.state).toBe("file-uploaded");
+  });
+
+  it("U7 whoever gives an upload up ends it; a file that arrives late is only deleted", async () => {
+    const body = tinyMp4();
+    const upload = await authorizeUpload(context, creator, uploadRequest(body));
+    const late = await signUploadRequest(context, creator, upload.actionKey, {
+      method: "PUT",
+      key: upload.key,
+    });
+    await giveUpUpload(context, creator, upload.actionKey);
+    await fetch(late.url, { method: "PUT", headers: late.headers, body: new Uint8Array(body) });
+    expect(await admitStoredObject(context, upload.key)).toBe("deleted-later");
+    await expect(completeUpload(context, creator, upload.actionKey)).rejects.toEqual(code("upload-given-up"));
+    await cleanStorage(context);
+    expect(await context.store.head(upload.key)).toBeNull();
+  });
+});
+
+describe("status", () => {
+  it("U8 owner and admins see it with its place in line; for everybody else there is nothing", async () => {
+    const upload = await sendFile(context, creator, tinyMp4());
+    expect((await getMediaStatus(context, creator, upload.actionKey)).status).toBe("url-created");
+    await completeUpload(context, creator, upload.actionKey);
+    const status = await getMediaStatus(context, creator, upload.actionKey);
+    expect(status).toMatchObject({ status: "file-processing-ready", waitingReason: "queued" });
+    expect(status.placeInLine).toBeGreaterThan(0);
+    const admin = await createActor(context, "admin");
+    expect(await getMediaStatus(context, admin, upload.actionKey)).toEqual(status);
+    await expect(getMediaStatus(context, stranger, upload.actionKey)).rejects.toEqual(code("not-found"));
+    await expect(getMediaStatus(context, creator, randomUUID())).rejects.toEqual(code("not-found"));
+  });
+});
