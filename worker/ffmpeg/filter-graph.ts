@@ -18,7 +18,7 @@ export function filterGraph(plan: EncodePlan): string {
   const top = plan.renditions[0]!;
   const chains: string[] = [];
   let input = `[0:${plan.video.index}]`;
-  let steps = [...timeSteps(plan), ...pictureSteps(plan.video, top)];
+  let steps = [...timeSteps(plan), ...pictureSteps(plan.video, top), ...holdSteps(plan)];
   plan.renditions.forEach((rendition, index) => {
     if (index > 0) steps = shrinkSteps(rendition);
     const isLast = index === plan.renditions.length - 1;
@@ -43,14 +43,23 @@ export function pictureSteps(video: VideoProbe, size: Size): Step[] {
 }
 
 /** With sound, both streams keep their distance in time; alone, the picture starts at zero. */
-function timeSteps({ audio, frameRateCap }: EncodePlan): Step[] {
+function timeSteps({ audio, frameRateCap, holdFirstSeconds }: EncodePlan): Step[] {
   return [
-    ...(audio ? [] : ["setpts=PTS-STARTPTS"]),
+    ...(audio && holdFirstSeconds === 0 ? [] : ["setpts=PTS-STARTPTS"]),
     // Keeps the frames' own times, unlike the fps filter; the tenth leaves room for clocks in milliseconds.
     ...(frameRateCap === null
       ? []
       : [`select='isnan(prev_selected_t)+gte(t-prev_selected_t,${(0.93 / frameRateCap).toFixed(6)})'`]),
   ];
+}
+
+/** Repeats the first picture before its time and the last one after it. */
+function holdSteps({ holdFirstSeconds, holdLastSeconds }: EncodePlan): Step[] {
+  const options = [
+    ...(holdFirstSeconds > 0 ? [`start_mode=clone:start_duration=${holdFirstSeconds.toFixed(3)}`] : []),
+    ...(holdLastSeconds > 0 ? [`stop_mode=clone:stop_duration=${holdLastSeconds.toFixed(3)}`] : []),
+  ];
+  return options.length > 0 ? [`tpad=${options.join(":")}`] : [];
 }
 
 const deinterlaceSteps = (video: VideoProbe): Step[] =>

@@ -70,6 +70,7 @@ const streamSchema = object({
 export type FfprobeStream = z.infer<typeof streamSchema>;
 
 const frameSchema = object({
+  best_effort_timestamp_time: number,
   interlaced_frame: number,
   pix_fmt: word,
   color_range: word,

@@ -25,6 +25,10 @@ export interface EncodePlan {
   readonly frameRate: number;
   /** Frames that come faster than this are dropped; null when none do. */
   readonly frameRateCap: number | null;
+  /** How long the first picture stands before its time, because the sound begins long before it. */
+  readonly holdFirstSeconds: number;
+  /** How long the last picture stands after its time, because the sound goes on. */
+  readonly holdLastSeconds: number;
   readonly expectedSeconds: number;
   /** Where to look for a poster. */
   readonly posterAtSeconds: number;
@@ -33,10 +37,13 @@ export interface EncodePlan {
 /** Rates that a clock in whole milliseconds makes of 60 fps still count as 60. */
 const frameRateTolerance = 1.03;
 const fallbackFrameRate = 30;
+/** Smaller differences between sound and picture are kept as they are. */
+const gapSecondsMax = 0.5;
 
 export function planEncode(probe: SourceProbe, profile: EncodingProfile): EncodePlan {
   const frameRate = statedFrameRate(probe.video, profile.frameRateMax);
   const audio = probe.audio[0];
+  const { holdFirstSeconds, holdLastSeconds } = holds(probe, profile.frameRateMax);
   return {
     profile: profile.name,
     video: probe.video,
@@ -46,8 +53,26 @@ export function planEncode(probe: SourceProbe, profile: EncodingProfile): Encode
     keyframeSeconds: profile.keyframeSeconds,
     frameRate,
     frameRateCap: mayExceed(probe.video, profile.frameRateMax) ? profile.frameRateMax : null,
-    expectedSeconds: probe.durationSeconds,
+    holdFirstSeconds,
+    holdLastSeconds,
+    expectedSeconds: holdFirstSeconds + probe.durationSeconds + holdLastSeconds,
     posterAtSeconds: Math.min(1, probe.durationSeconds * 0.1),
+  };
+}
+
+/**
+ * Where sound plays without a picture, the nearest picture stands. Repeating it needs a clock that is a possible
+ * frame rate; a clock that is finer (some varying rates) would make thousands of frames.
+ */
+function holds({ audio, video, durationSeconds }: SourceProbe, frameRateMax: number) {
+  const sound = audio[0];
+  const canRepeat = (video.frameRateBase ?? 0) <= frameRateMax * frameRateTolerance;
+  if (!sound || !canRepeat) return { holdFirstSeconds: 0, holdLastSeconds: 0 };
+  const relevant = (seconds: number) => (seconds > gapSecondsMax ? seconds : 0);
+  const soundSeconds = sound.endSeconds ?? 0;
+  return {
+    holdFirstSeconds: relevant(video.lateSeconds),
+    holdLastSeconds: relevant(soundSeconds - video.lateSeconds - durationSeconds),
   };
 }
 
@@ -55,11 +80,13 @@ export function planEncode(probe: SourceProbe, profile: EncodingProfile): Encode
  * The clock's rate where it is a real one (video of 30 fps with dropped frames averages less), the average where
  * the clock is finer than the frames, as with a varying rate or with fields.
  */
-function statedFrameRate({ frameRate, frameRateBase, isInterlaced }: VideoProbe, max: number): number {
-  const average = frameRate ?? frameRateBase ?? fallbackFrameRate;
-  const isRealClock = !isInterlaced && frameRateBase !== null && frameRateBase <= average * 1.5;
-  return Math.min(max, isRealClock ? frameRateBase : average);
+function statedFrameRate(video: VideoProbe, max: number): number {
+  const average = video.frameRate ?? video.frameRateBase ?? fallbackFrameRate;
+  return Math.min(max, hasRealClock(video) ? (video.frameRateBase ?? average) : average);
 }
+
+const hasRealClock = ({ frameRate, frameRateBase, isInterlaced }: VideoProbe): boolean =>
+  !isInterlaced && frameRateBase !== null && frameRateBase <= (frameRate ?? frameRateBase) * 1.5;
 
 const mayExceed = ({ frameRate, frameRateBase }: VideoProbe, max: number): boolean =>
   Math.max(frameRate ?? 0, frameRateBase ?? 0) > max * frameRateTolerance;

@@ -29,6 +29,8 @@ export interface VideoProbe {
   /** Perceptual quantizer (HDR10, Dolby Vision) or hybrid log-gamma; null for standard dynamic range. */
   readonly hdr: "pq" | "hlg" | null;
   readonly isInterlaced: boolean;
+  /** How long after the source's beginning the first picture that can be decoded comes. */
+  readonly lateSeconds: number;
 }
 
 export interface AudioProbe {
@@ -37,6 +39,8 @@ export interface AudioProbe {
   readonly channels: number;
   readonly language: string | null;
   readonly isDefault: boolean;
+  /** When it ends, after the source's beginning; null when the file doesn't say. */
+  readonly endSeconds: number | null;
 }
 
 /** What is known of a source that can become a video. */
@@ -85,7 +89,7 @@ export async function probeSource(
   checkVideoFacts({ width, height, hasVideo: true, durationSeconds: null }, profile.limits);
 
   const frames = await decodeSome(tools, path, stream.index, options);
-  const video = describeVideo(stream, stream.codec_name, { width, height }, frames);
+  const video = describeVideo(answer, stream, stream.codec_name, { width, height }, frames);
   const durationSeconds =
     statedDuration(answer, stream) ?? (await measuredDuration(tools, path, stream.index, options));
   checkVideoFacts({ ...video.coded, hasVideo: true, durationSeconds }, profile.limits);
@@ -94,7 +98,7 @@ export async function probeSource(
     sizeBytes,
     durationSeconds,
     video,
-    audio: await decodableAudio(tools, path, answer.streams, options),
+    audio: await decodableAudio(tools, path, answer, options),
   };
 }
 
@@ -162,7 +166,7 @@ function unsupportedCodec(stream: FfprobeStream): AppError {
 }
 
 const frameEntries =
-  "frame=interlaced_frame,pix_fmt,color_range,color_space,color_transfer,sample_aspect_ratio";
+  "frame=best_effort_timestamp_time,interlaced_frame,pix_fmt,color_range,color_space,color_transfer,sample_aspect_ratio";
 
 /** The first frames of a stream. @throws AppError `undecodable-video` when there are none. */
 async function decodeSome(
@@ -197,6 +201,7 @@ async function decodeFrames(
 
 /** Frames know better than containers: a bitstream may be HDR below a header that says SDR. */
 function describeVideo(
+  { format }: FfprobeAnswer,
   stream: FfprobeStream,
   codec: string,
   coded: Size,
@@ -223,6 +228,10 @@ function describeVideo(
     isInterlaced:
       frames.some(({ interlaced_frame }) => interlaced_frame === 1) ||
       ["tt", "bb", "tb", "bt"].includes(stream.field_order ?? ""),
+    lateSeconds: Math.max(
+      0,
+      (first?.best_effort_timestamp_time ?? stream.start_time ?? 0) - (format.start_time ?? 0),
+    ),
   };
 }
 
@@ -252,7 +261,7 @@ async function measuredDuration(tools: MediaTools, path: string, index: number, 
 async function decodableAudio(
   tools: MediaTools,
   path: string,
-  streams: readonly FfprobeStream[],
+  { streams, format }: FfprobeAnswer,
   options: ProbeOptions,
 ): Promise<AudioProbe[]> {
   const found: AudioProbe[] = [];
@@ -266,6 +275,7 @@ async function decodableAudio(
       channels: stream.channels,
       language: stream.tags.language && stream.tags.language !== "und" ? stream.tags.language : null,
       isDefault: stream.disposition.default === 1,
+      endSeconds: stream.duration && (stream.start_time ?? 0) - (format.start_time ?? 0) + stream.duration,
     });
   }
   return found.toSorted((a, b) => Number(b.isDefault) - Number(a.isDefault));
