@@ -1,0 +1,92 @@
+/** Real media for tests: made by FFmpeg, and looked at by FFprobe, which shares nothing with our own readers. */
+import { execFile } from "node:child_process";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { hlsTsV1 } from "@reelkeep/core/media/profile";
+import { parse } from "hls-parser";
+import { findMediaTools } from "../ffmpeg/tools.ts";
+import { openScratch } from "../scratch.ts";
+import { directoryStore } from "../stages/directory-store.ts";
+import { type TranscodeOptions, type TranscodeResult, transcodeFile } from "../transcode-file.ts";
+
+const execFileAsync = promisify(execFile);
+const large = { maxBuffer: 64 * 1024 * 1024 };
+
+export const testTools = await findMediaTools({
+  FFMPEG_PATH: process.env.FFMPEG_PATH,
+  FFPROBE_PATH: process.env.FFPROBE_PATH,
+  PATH: process.env.PATH,
+});
+
+/** Runs FFmpeg on inputs of our own making. */
+export async function ffmpeg(...args: string[]): Promise<string> {
+  const { stdout, stderr } = await execFileAsync(
+    testTools.ffmpeg,
+    ["-v", "error", "-nostdin", "-y", ...args],
+    large,
+  );
+  return stdout + stderr;
+}
+
+/** FFprobe's JSON answer. */
+export async function ffprobe(path: string, ...args: string[]) {
+  const { stdout } = await execFileAsync(
+    testTools.ffprobe,
+    ["-v", "error", "-of", "json", ...args, path],
+    large,
+  );
+  return JSON.parse(stdout) as {
+    format?: { duration?: string };
+    streams?: Record<string, unknown>[];
+    frames?: Record<string, unknown>[];
+    packets?: { pts_time: string; flags: string }[];
+  };
+}
+
+/** Transcodes into `folder` quickly; the work folder lies in `folder` too, and is gone afterwards. */
+export async function transcodeInto(
+  folder: string,
+  sourcePath: string,
+  options: Partial<TranscodeOptions> = {},
+): Promise<TranscodeResult> {
+  await using scratch = await openScratch(join(folder, "scratch"), 0);
+  return await transcodeFile({
+    tools: testTools,
+    profile: hlsTsV1,
+    sourcePath,
+    workFolder: scratch.folder,
+    store: directoryStore(join(folder, "out")),
+    preset: "superfast",
+    ...options,
+  });
+}
+
+/** One track of an output, all segments together, as FFprobe and an independent playlist parser see it. */
+export async function inspectTrack(outputFolder: string, name: string) {
+  const folder = join(outputFolder, name);
+  const segments = (await readdir(folder)).filter((file) => file.endsWith(".ts")).toSorted();
+  const joinedPath = `${folder}.joined`;
+  await writeFile(
+    joinedPath,
+    Buffer.concat(await Promise.all(segments.map((file) => readFile(join(folder, file))))),
+  );
+  const playlist = parse(await readFile(join(folder, "playlist.m3u8"), "utf8"));
+  if (playlist.isMasterPlaylist) throw new Error(`${name} has no media playlist`);
+  const { streams = [], format } = await ffprobe(joinedPath, "-show_streams", "-show_format");
+  return {
+    joinedPath,
+    segmentCount: segments.length,
+    extinf: playlist.segments.map(({ duration }) => duration),
+    totalSeconds: playlist.segments.reduce((sum, { duration }) => sum + duration, 0),
+    targetSeconds: playlist.targetDuration,
+    streams,
+    probedSeconds: Number(format?.duration),
+  };
+}
+
+/** Times of all packets of a file's only stream, in order. */
+export async function packetTimes(path: string): Promise<number[]> {
+  const { packets = [] } = await ffprobe(path, "-show_packets", "-show_entries", "packet=pts_time,flags");
+  return packets.map(({ pts_time }) => Number(pts_time)).toSorted((a, b) => a - b);
+}
