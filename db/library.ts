@@ -72,6 +72,12 @@ const visibleTo = (reader: LibraryReader): SQL =>
         ),
   )!;
 
+/** Part of the title or the description; `%` and `_` mean themselves. */
+function matches(search: string): SQL {
+  const pattern = `%${search.replace(/[\\%_]/g, "\\$&")}%`;
+  return or(ilike(assets.title, pattern), ilike(assets.description, pattern))!;
+}
+
 /** One page of the library, newest first. */
 export const listLibrary = (
   db: Executor,
@@ -83,7 +89,7 @@ export const listLibrary = (
       and(
         visibleTo(reader),
         filters[page.filter],
-        page.search === "" ? undefined : ilike(assets.title, `%${page.search.replace(/[\\%_]/g, "\\$&")}%`),
+        page.search === "" ? undefined : matches(page.search),
         page.cursor
           ? sql`(${assets.createdAt}, ${assets.id}) < (${page.cursor.createdAt.toISOString()}::timestamptz, ${page.cursor.id}::uuid)`
           : undefined,

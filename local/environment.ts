@@ -43,13 +43,17 @@ export function createEnvironment(parts: {
     urls,
     storage,
     forStorage: {
-      S3_DATA_DIR: `${settings.REELKEEP_DATA_DIR}/objects`,
-      S3_PORT: String(settings.REELKEEP_S3_PORT),
+      REELKEEP_S3_DIR: `${settings.REELKEEP_DATA_DIR}/objects`,
+      REELKEEP_S3_HOST: "127.0.0.1",
+      REELKEEP_S3_PORT: String(settings.REELKEEP_S3_PORT),
+      REELKEEP_S3_CORS_ORIGINS: urls.app,
+      // Whoever knows the token may say that an object was created.
+      REELKEEP_S3_EVENT_TARGET: `http://127.0.0.1:${settings.REELKEEP_EVENTS_PORT}/events/${secrets.eventsToken}`,
+      REELKEEP_S3_EVENT_PREFIX: "uploads/",
+      S3_BUCKET: storage.bucket,
       S3_REGION: storage.region,
       S3_ACCESS_KEY_ID: secrets.s3AccessKeyId,
       S3_SECRET_ACCESS_KEY: secrets.s3SecretAccessKey,
-      S3_EVENTS_URL: `http://127.0.0.1:${settings.REELKEEP_EVENTS_PORT}/events`,
-      S3_EVENTS_TOKEN: secrets.eventsToken,
     },
     forSite: {
       ...common,

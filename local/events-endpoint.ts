@@ -14,7 +14,7 @@ export interface EventsEndpoint {
 }
 
 /**
- * Where the local storage tells of new objects: `POST /events`, in EventBridge's form. Any answer but 204 makes
+ * Where the local storage tells of new objects: `POST /events/{token}`, in EventBridge's form. Any answer but 204 makes
  * storage tell again later, so a failure of ours loses no event.
  */
 export async function startEventsEndpoint(options: {
@@ -25,8 +25,7 @@ export async function startEventsEndpoint(options: {
 }): Promise<EventsEndpoint> {
   const server = createServer(async (request, response) => {
     const answer = (status: number) => response.writeHead(status).end();
-    if (request.method !== "POST" || request.url !== "/events") return answer(404);
-    if (request.headers.authorization !== `Bearer ${options.token}`) return answer(401);
+    if (request.method !== "POST" || request.url !== `/events/${options.token}`) return answer(404);
     try {
       const event = eventSchema.parse(await json(request));
       if (event["detail-type"] === "Object Created") await options.onObjectCreated(event.detail.object.key);

@@ -8,7 +8,7 @@ import { outboxChannel } from "@reelkeep/db/outbox";
 import { ownerExists } from "@reelkeep/db/users";
 import pino from "pino";
 import { bundle, bundlePath } from "./bundle.ts";
-import { startCdn } from "./cdn.ts";
+import { startCdn } from "./cdn/server.ts";
 import { startService } from "./child.ts";
 import { createControl } from "./control.ts";
 import { createEnvironment } from "./environment.ts";
@@ -104,11 +104,12 @@ async function startParts(
   onStop(() => storageService.stop());
   await ensureBucket(storage, [urls.app]);
   const cdn = await startCdn({
+    host: "127.0.0.1",
     port: settings.REELKEEP_CDN_PORT,
+    baseUrl: urls.media,
     storage,
-    keyPairId: secrets.cloudFrontKeyPairId,
-    publicKeyPem: secrets.cloudFrontPublicKeyPem,
-    origins: [urls.app],
+    keys: { [secrets.cloudFrontKeyPairId]: secrets.cloudFrontPublicKeyPem },
+    allowedOrigins: [urls.app],
   });
   onStop(() => cdn.close());
 

@@ -40,7 +40,7 @@ function toMediaStatus({
     waitingReason: job?.waitingReason ?? null,
     placeInLine,
     retryAt: job?.waitingReason === "retry-backoff" ? (job.retryAt?.toISOString() ?? null) : null,
-    attempt: job ? attemptOf(job) : null,
+    attempt: job && { number: job.attemptCount, limit: job.attemptLimit },
     stage: running ? job.stage : null,
     progress: {
       fraction: job?.state === "processing-completed" ? 1 : running ? job.progressFraction : 0,
@@ -56,12 +56,6 @@ function toMediaStatus({
         : null,
     updatedAt: (job?.updatedAt ?? upload.updatedAt).toISOString(),
   };
-}
-
-/** The attempt that runs or ran last, or, while it waits, the one that comes next. */
-function attemptOf(job: NonNullable<MediaStatusRow["job"]>) {
-  const coming = job.state === "file-processing-ready" ? 1 : 0;
-  return { number: Math.max(1, job.attemptCount + coming), limit: job.attemptLimit };
 }
 
 /** Told only once enough is done to tell it; null before that. */

@@ -97,6 +97,7 @@ export const mediaStatusSchema = z
     placeInLine: z.number().int().positive().nullable(),
     /** When a job that backs off is tried again. */
     retryAt: z.string().nullable(),
+    /** The attempt that runs or ran last; 0 before the first. */
     attempt: z.object({ number: z.number().int(), limit: z.number().int() }).nullable(),
     stage: z.string().nullable(),
     progress: z.object({

@@ -13,12 +13,12 @@ export function requireVideo(signature: FileSignature): VideoContainer {
       return signature.container;
     case "other":
       throw new AppError("not-a-video", {
-        message: `This isn't a video file. It looks like ${signature.name}. Nothing was processed.`,
+        message: `This isn't a video file. It looks like ${signature.name}.`,
         details: { looksLike: signature.name },
       });
     case "unknown":
       throw new AppError("not-a-video", {
-        message: "This isn't a video file of a known kind. Nothing was processed.",
+        message: "This isn't a video file of a known kind.",
       });
   }
 }
