@@ -43,6 +43,8 @@ export function createAccounts(options: {
       customRules: { "/sign-in/email": { window: 60, max: 10 } },
     },
     telemetry: { enabled: false },
+    // A wrong password is an answer, not an event; faults reach us as errors.
+    logger: { level: "error" },
   });
 }
 

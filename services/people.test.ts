@@ -1,0 +1,209 @@
+import type { Actor } from "@reelkeep/core/access/policy";
+import { travel } from "@reelkeep/db/testing/clock";
+import { seedJob } from "@reelkeep/db/testing/seed";
+import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
+import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Accounts,
+  actorOf,
+  createAccount,
+  createAccounts,
+  createOwner,
+  listPeople,
+  readSession,
+  signIn,
+  signOut,
+} from "./accounts.ts";
+import { grantPlayback } from "./grant-playback.ts";
+import {
+  acceptInvitation,
+  inviteCreator,
+  inviteViewer,
+  listViewers,
+  previewInvitation,
+  revokeInvitation,
+} from "./invite-people.ts";
+import { getAsset, listAssets } from "./list-library.ts";
+import { publishVersion } from "./publish-version.ts";
+import { createActor, createTestContext, type TestContext } from "./testing/context.ts";
+
+let database: TestDatabase;
+let storage: TestStorage;
+let context: TestContext;
+let accounts: Accounts;
+const ownerCode = "ABCD-EFGH";
+const request = { headers: new Headers({ origin: "http://localhost:3000" }) };
+const person = (name: string) => ({
+  name,
+  email: `${name.toLowerCase()}@example.test`,
+  password: "correct horse battery",
+});
+const code = (value: string) => expect.objectContaining({ code: value });
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  storage = await startTestStorage();
+  context = createTestContext(database.url, storage);
+  accounts = createAccounts({ db: context.db, secret: "s".repeat(32), appUrl: context.appUrl });
+});
+afterAll(async () => {
+  await context.close();
+  await storage.stop();
+  await database.drop();
+});
+
+const needs = () => ({ db: context.db, accounts, ownerCode });
+const cookieOf = (setCookies: string[]) =>
+  new Headers({
+    cookie: setCookies.map((cookie) => cookie.split(";")[0]).join("; "),
+    origin: "http://localhost:3000",
+  });
+
+describe("accounts", () => {
+  it("X4 the owner's account needs the one-time code, and of eight at once one becomes the owner", async () => {
+    const wrong = createOwner(needs(), { ...person("Eve"), code: "WRONG" }, request);
+    await expect(wrong).rejects.toEqual(code("owner-code-wrong"));
+    const tries = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, i) =>
+        createOwner(needs(), { ...person(`Owner${i}`), code: " abcd-efgh " }, request),
+      ),
+    );
+    const made = tries.filter((result) => result.status === "fulfilled");
+    expect(made).toHaveLength(1);
+    expect(made[0]!.value.account.role).toBe("admin");
+    await expect(createOwner(needs(), { ...person("Late"), code: ownerCode }, request)).rejects.toEqual(
+      code("owner-exists"),
+    );
+  });
+
+  it("X4 signing in sets a session that reads back, and signing out ends it", async () => {
+    await createAccount(accounts, person("Sam"));
+    const { account, setCookies } = await signIn(needs(), person("Sam"), request);
+    expect(setCookies.join()).toMatch(/HttpOnly/i);
+    expect(await readSession(accounts, cookieOf(setCookies))).toEqual(account);
+    await signOut(accounts, cookieOf(setCookies));
+    expect(await readSession(accounts, cookieOf(setCookies))).toBeNull();
+    expect(await readSession(accounts, new Headers())).toBeNull();
+  });
+
+  it("X4 a wrong password and an unknown address answer the same", async () => {
+    for (const credentials of [{ ...person("Sam"), password: "not this one" }, person("Nobody")])
+      await expect(signIn(needs(), credentials, request)).rejects.toEqual(code("sign-in-failed"));
+  });
+
+  it("X4 an address has one account", async () => {
+    await expect(createAccount(accounts, person("Sam"))).rejects.toEqual(code("email-taken"));
+  });
+
+  it("X4 nobody can sign up, or give themselves a role, by better-auth's own calls", async () => {
+    const signUp = accounts.api.signUpEmail({ body: { ...person("Mallory") } });
+    await expect(signUp).rejects.toThrow();
+    const { setCookies, account } = await signIn(needs(), person("Sam"), request);
+    const update = { role: "admin", isOwner: true, name: "Sam" } as never;
+    await accounts.api.updateUser({ body: update, headers: cookieOf(setCookies) }).catch(() => {});
+    expect((await readSession(accounts, cookieOf(setCookies)))?.role).toBe(account.role);
+  });
+});
+
+describe("invitations", () => {
+  let creator: Actor;
+  let assetId: string;
+  beforeAll(async () => {
+    creator = await createActor(context);
+    const seeded = await seedJob(context.db, "job-received", { userId: creator.userId });
+    assetId = seeded.assetId;
+    await publishVersion(
+      context,
+      { actionKey: seeded.job.actionKey, attemptId: seeded.attempt!.id },
+      {
+        processor: "ffmpeg-cpu",
+        masterName: "master.m3u8",
+        posterName: "poster.jpg",
+        durationSeconds: 1,
+        width: 2,
+        height: 2,
+        hasAudio: false,
+        renditions: [],
+        inventory: [],
+        sizeBytes: 1,
+        progress: { renditions: [], processByResolution: {} },
+      },
+    );
+  });
+  const tokenOf = (url: string) => url.split("/").at(-1)!;
+  const noSignUp = async () => {
+    throw new Error("nobody signs up here");
+  };
+  const newViewer = async (name: string) => {
+    const id = await createAccount(accounts, person(name));
+    return { id, name, email: person(name).email, role: "viewer" as const };
+  };
+
+  it("X4 D5 an invited person watches that video, in their library too; before it and after revoking there is nothing", async () => {
+    const viewer = await newViewer("Vera");
+    const actor = actorOf(viewer);
+    await expect(grantPlayback(context, actor, assetId)).rejects.toEqual(code("not-found"));
+    await expect(getAsset(context, actor, assetId)).rejects.toEqual(code("not-found"));
+    const { invitation, url } = await inviteViewer(context, creator, assetId, {});
+    expect(url.startsWith(`${context.appUrl}/invite/`)).toBe(true);
+    expect(await previewInvitation(context, tokenOf(url))).toMatchObject({ assetTitle: "A film" });
+    await acceptInvitation(context, { token: tokenOf(url) }, viewer, noSignUp);
+
+    const { grant, cookies } = await grantPlayback(context, actor, assetId);
+    expect(grant.manifestUrl).toMatch(/attempt-1\/master\.m3u8$/);
+    expect(new Set(cookies.map(({ path }) => path))).toEqual(
+      new Set([new URL(grant.manifestUrl).pathname.replace("master.m3u8", "")]),
+    );
+    const library = await listAssets(context, actor, { filter: "all", q: "" });
+    expect(library.assets.map(({ id, access }) => [id, access])).toEqual([[assetId, "invited"]]);
+    expect(library.assets[0]).toMatchObject({ latest: null });
+
+    await revokeInvitation(context, creator, invitation.id);
+    await expect(grantPlayback(context, actor, assetId)).rejects.toEqual(code("not-found"));
+    expect((await listAssets(context, actor, { filter: "all", q: "" })).assets).toEqual([]);
+    expect((await listViewers(context, creator, assetId)).map(({ state }) => state)).toContain("revoked");
+  });
+
+  it("X4 one invitation lets one person in; the second, and a guess, are refused", async () => {
+    const [first, second] = [await newViewer("First"), await newViewer("Second")];
+    const { url } = await inviteViewer(context, creator, assetId, {});
+    const accept = (account: typeof first) =>
+      acceptInvitation(context, { token: tokenOf(url) }, account, noSignUp);
+    await accept(first);
+    await accept(first);
+    await expect(accept(second)).rejects.toEqual(code("invitation-invalid"));
+    const guess = acceptInvitation(context, { token: "a".repeat(32) }, second, noSignUp);
+    await expect(guess).rejects.toEqual(code("invitation-invalid"));
+  });
+
+  it("X4 an invitation for an address is that person's alone, and ends after two weeks", async () => {
+    const anna = await newViewer("Anna");
+    const { url } = await inviteViewer(context, creator, assetId, { email: "bert@example.test" });
+    const accept = () => acceptInvitation(context, { token: tokenOf(url) }, anna, noSignUp);
+    await expect(accept()).rejects.toEqual(code("invitation-invalid"));
+    const late = await inviteViewer(context, creator, assetId, {});
+    await travel(context.db, 15 * 24 * 3600);
+    try {
+      const tooLate = acceptInvitation(context, { token: tokenOf(late.url) }, anna, noSignUp);
+      await expect(tooLate).rejects.toEqual(code("invitation-expired"));
+    } finally {
+      await travel(context.db, 0);
+    }
+  });
+
+  it("X4 only its owner and admins share a video; only admins invite creators and see people", async () => {
+    const stranger = await createActor(context);
+    const admin = await createActor(context, "admin");
+    await expect(inviteViewer(context, stranger, assetId, {})).rejects.toEqual(code("not-found"));
+    await inviteViewer(context, admin, assetId, {});
+    await expect(inviteCreator(context, creator, {})).rejects.toEqual(code("forbidden"));
+    await expect(listPeople(context, creator)).rejects.toEqual(code("forbidden"));
+    const { url } = await inviteCreator(context, admin, {});
+    const carl = await newViewer("Carl");
+    const accepted = await acceptInvitation(context, { token: tokenOf(url) }, carl, noSignUp);
+    expect(accepted.account.role).toBe("creator");
+    const { people } = await listPeople(context, admin);
+    expect(people.find(({ id }) => id === carl.id)?.role).toBe("creator");
+  });
+});
