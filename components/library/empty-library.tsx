@@ -44,7 +44,7 @@ export function EmptyLibrary({ mayUpload }: { mayUpload: boolean }) {
       title="No videos yet"
       text="Drop a video anywhere on this page. It stays private until you invite someone. No video at hand? Try it with the sample clip."
     >
-      <UploadButton label="Choose a video" />
+      <UploadButton label="Choose a video" look="plain" />
       <SampleButton />
     </Empty>
   );

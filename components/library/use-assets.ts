@@ -3,6 +3,7 @@ import type { AssetFilter } from "@reelkeep/core/api/assets";
 import { isSettled } from "@reelkeep/core/words/status";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { listAssets } from "../api-client.ts";
+import { pollInterval } from "../poll-interval.ts";
 
 /** The key below which every list of videos is kept. */
 export const assetsKey = ["assets"] as const;
@@ -22,8 +23,7 @@ export function useAssets(filter: AssetFilter, q: string) {
       const moving = state.data?.pages.some(({ assets }) =>
         assets.some(({ latest }) => latest !== null && !isSettled(latest.status)),
       );
-      if (!moving) return false;
-      return document.hidden ? hiddenMs : movingMs;
+      return moving ? pollInterval(movingMs, hiddenMs) : false;
     },
     refetchIntervalInBackground: true,
   });

@@ -1,7 +1,7 @@
 import type Hls from "hls.js";
 import type { ErrorData } from "hls.js";
 import { judgeSilence, type PlayerProblem, playerProblem } from "./player-problem.ts";
-import { Renditions } from "./renditions.ts";
+import { renditionsOf } from "./renditions.ts";
 
 /** A film on a video element, whichever way the browser plays it. */
 export interface Film {
@@ -20,13 +20,10 @@ export interface FilmEvents {
   onProgress(): void;
 }
 
-/** Where the quality menu looks for the renditions of a video element. */
-type VideoWithRenditions = HTMLVideoElement & { videoRenditions?: Renditions };
-
 /** Plays by hls.js, with cookies on every request. */
 export function openHlsFilm(
   HlsClass: typeof Hls,
-  video: VideoWithRenditions,
+  video: HTMLVideoElement,
   manifestUrl: string,
   events: FilmEvents,
 ): Film {
@@ -37,12 +34,10 @@ export function openHlsFilm(
     // A picture larger than its place costs the viewer bytes and shows nothing.
     capLevelToPlayerSize: true,
   });
-  const renditions = new Renditions(hls);
-  video.videoRenditions = renditions;
   let currentUrl = manifestUrl;
   let mediaRecoveries = 0;
 
-  hls.on(HlsClass.Events.MANIFEST_PARSED, () => renditions.load());
+  hls.on(HlsClass.Events.MANIFEST_PARSED, () => renditionsOf(video).load(hls));
   hls.on(HlsClass.Events.FRAG_BUFFERED, () => {
     mediaRecoveries = 0;
     events.onProgress();

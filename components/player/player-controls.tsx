@@ -1,4 +1,5 @@
 "use client";
+import { Gauge } from "lucide-react";
 import {
   MediaControlBar,
   MediaFullscreenButton,
@@ -36,10 +37,12 @@ export function PlayerControls() {
           <MediaPlayButton />
           <MediaMuteButton />
           <MediaVolumeRange className="reelkeep-wide-only" />
-          <MediaTimeDisplay showDuration />
+          <MediaTimeDisplay showDuration noToggle />
           <span className="reelkeep-space" />
           <MediaCaptionsMenuButton />
-          <MediaPlaybackRateMenuButton />
+          <MediaPlaybackRateMenuButton>
+            <Gauge slot="icon" aria-hidden />
+          </MediaPlaybackRateMenuButton>
           <MediaRenditionMenuButton />
           <MediaPipButton className="reelkeep-wide-only" />
           <MediaFullscreenButton />

@@ -7,7 +7,10 @@ import type { PlayerProblem } from "./player-problem.ts";
 export function PlayerRefusal({ problem, onAgain }: { problem: PlayerProblem; onAgain: () => void }) {
   const pathname = usePathname();
   return (
-    <div role="alert" className="flex size-full flex-col items-center justify-center gap-4 p-6 text-center">
+    <div
+      role="alert"
+      className="flex size-full flex-1 flex-col items-center justify-center gap-4 p-6 text-center"
+    >
       <CircleAlert aria-hidden className="size-5 text-ink-soft" />
       <div>
         <p className="text-lead font-semibold text-balance">{problem.message}</p>

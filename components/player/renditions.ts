@@ -9,22 +9,20 @@ interface Rendition {
 
 /**
  * The film's renditions in the form in which the player's quality menu reads and chooses them: an array-like
- * list with `selectedIndex` (-1: automatic) on the video element.
+ * list with `selectedIndex` (-1: automatic) on the video element. The controls look for it once, when they meet
+ * the element, so it is there before any film is.
  * https://www.media-chrome.org/docs/en/reference/media-ui-attributes
  */
 export class Renditions extends EventTarget {
-  readonly #hls: Hls;
+  #hls: Hls | undefined;
   #list: readonly Rendition[] = [];
   #selectedIndex = -1;
 
-  constructor(hls: Hls) {
-    super();
+  /** Reads what the manifest offered; choices go to `hls` from now on. */
+  load(hls: Hls): void {
     this.#hls = hls;
-  }
-
-  /** Reads what the manifest offered. */
-  load(): void {
-    this.#list = this.#hls.levels.map(({ width, height, bitrate }, index) => ({
+    this.#selectedIndex = -1;
+    this.#list = hls.levels.map(({ width, height, bitrate }, index) => ({
       id: String(index),
       width,
       height,
@@ -50,7 +48,13 @@ export class Renditions extends EventTarget {
   /** Takes effect at the next segment: what is buffered plays on. */
   set selectedIndex(index: number) {
     this.#selectedIndex = index;
-    this.#hls.nextLevel = index;
+    if (this.#hls) this.#hls.nextLevel = index;
     this.dispatchEvent(new Event("change"));
   }
+}
+
+/** The list of a video element, made at the first asking. */
+export function renditionsOf(video: HTMLVideoElement & { videoRenditions?: Renditions }): Renditions {
+  video.videoRenditions ??= new Renditions();
+  return video.videoRenditions;
 }

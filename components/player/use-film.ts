@@ -5,6 +5,7 @@ import { grantPlayback } from "../api-client.ts";
 import { type Film, type FilmEvents, openHlsFilm } from "./hls-film.ts";
 import { openNativeFilm } from "./native-film.ts";
 import { judgeGrantFailure, type PlayerProblem, playerProblem } from "./player-problem.ts";
+import { renditionsOf } from "./renditions.ts";
 
 /** How the permission to play stands. */
 export type FilmState =
@@ -67,6 +68,7 @@ function playWhileGranted(
   let film: Film | undefined;
   let closed = false;
   let timer: number | undefined;
+  renditionsOf(video);
   /** After a 403 the cookies are renewed once; only media that arrives allows it again. */
   let renewedAfterDenial = false;
 

@@ -14,8 +14,9 @@ export function AccountMenu({ account, maySeePeople }: { account: Account; maySe
   return (
     <Menu
       trigger={
-        <Button look="plain" size="icon" className="rounded-full" aria-label={`Account of ${account.name}`}>
+        <Button size="icon" className="rounded-full">
           {initials(account.name)}
+          <span className="sr-only">, account of {account.name}</span>
         </Button>
       }
     >

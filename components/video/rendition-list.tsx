@@ -8,9 +8,9 @@ export function RenditionList({ renditions }: { renditions: readonly RenditionPr
   return (
     <ul aria-label="Renditions" className="flex flex-col gap-2.5">
       {renditions.map(({ name, fraction, complete }) => (
-        <li key={name} className="figures grid grid-cols-[4rem_1fr_3.5rem] items-center gap-3 text-small">
+        <li key={name} className="figures grid h-5 grid-cols-[4rem_1fr_3.5rem] items-center gap-3 text-small">
           <span className="font-medium">{name}</span>
-          <ProgressBar label={name} fraction={complete ? 1 : fraction} />
+          <ProgressBar label={name} fraction={complete ? 1 : fraction} quiet={complete} />
           <span className="text-right text-ink-soft">
             {complete ? (
               <span className="inline-flex items-center gap-1 text-good">

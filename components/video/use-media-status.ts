@@ -2,6 +2,7 @@
 import { isSettled } from "@reelkeep/core/words/status";
 import { useQuery } from "@tanstack/react-query";
 import { getMediaStatus } from "../api-client.ts";
+import { pollInterval } from "../poll-interval.ts";
 
 const visibleMs = 1_500;
 const hiddenMs = 10_000;
@@ -14,7 +15,7 @@ export function useMediaStatus(actionKey: string | null) {
     enabled: actionKey !== null,
     refetchInterval: ({ state }) => {
       if (state.data && isSettled(state.data.status)) return false;
-      return document.hidden ? hiddenMs : visibleMs;
+      return pollInterval(visibleMs, hiddenMs);
     },
     refetchIntervalInBackground: true,
   });
