@@ -19,10 +19,10 @@ export function serverAccount(): ServerAccount {
   return { uid: nobody, gid: nobody };
 }
 
-/** Whether the account can enter and read the folder or file. Tried, not computed: access lists and mounts count. */
+/** Whether the account can enter the folder or run the program. Tried, not computed: access lists and mounts count. */
 export function canReach(account: ServerAccount, target: string): boolean {
   if (!account) return true;
-  const probe = spawnSync("/bin/sh", ["-c", '[ -r "$1" ] && [ -x "$1" ]', "sh", target], {
+  const probe = spawnSync("/bin/sh", ["-c", '[ -x "$1" ]', "sh", target], {
     ...account,
     cwd: "/",
     stdio: "ignore",

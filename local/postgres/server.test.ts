@@ -44,6 +44,7 @@ it("a server answers as PostgreSQL 17, keeps its data over a stop, and leaves no
   await query(first, "create table kept (word text)", "insert into kept values ('här')");
   await first.stop();
   expect(isAlive(first.pid)).toBe(false);
+  expect(existsSync(path.join(dataDir, "server", "cluster"))).toBe(true);
   const second = await started(dataDir);
   expect(
     await query(
