@@ -302,6 +302,12 @@ export class UploadQueue {
       if (lane) lane.failure = error;
     });
     this.#uppy.on("s3-multipart:part-uploaded", (file) => this.#remember(file.meta.actionKey));
+    // Between two requests Uppy waits for the network without a word.
+    window.addEventListener("offline", () => {
+      for (const lane of this.#lanes.values())
+        if (lane.running && !lane.paused && !lane.everythingSent)
+          this.store.change(lane.actionKey, { phase: "disconnected", bytesPerSecond: null });
+    });
     window.addEventListener("online", () => {
       for (const lane of this.#lanes.values()) if (!lane.paused) lane.wake();
     });
@@ -312,6 +318,7 @@ export class UploadQueue {
   }
 
   #reopenStalled(): void {
+    if (!navigator.onLine) return;
     for (const lane of this.#lanes.values()) {
       if (!lane.isStalled(stalledMs)) continue;
       lane.restart();
