@@ -60,6 +60,7 @@ function videoArgs(plan: EncodePlan, preset: EncoderPreset): string[] {
     // Every frame keeps its own time; a fixed rate would drop or repeat frames of varying rates.
     ...["-fps_mode", "passthrough", "-enc_time_base:v", "1/90000"],
     ...["-force_key_frames:v", keyframes, "-sc_threshold:v", "0", "-g:v", "100000"],
+    ...(plan.reordersFrames ? [] : ["-bf:v", "0"]),
     ...perRendition,
   ];
 }

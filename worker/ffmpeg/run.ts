@@ -15,7 +15,7 @@ export interface RunOptions {
 }
 
 export interface RunHandle {
-  /** Stops the program's clock (SIGSTOP), e.g. while storage is behind. */
+  /** Stops the program's clock (SIGSTOP), e.g. while storage is behind. Twice is as good as once. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
@@ -52,7 +52,8 @@ export async function run(
   });
   const termination = terminateOnDemand(child, options);
   options.onStart?.({
-    pause: () => signalGroup(child, "SIGSTOP"),
+    // Once it is to end, it mustn't stand still again.
+    pause: () => termination.isUnderWay() || signalGroup(child, "SIGSTOP"),
     resume: () => signalGroup(child, "SIGCONT"),
   });
   try {
@@ -108,6 +109,7 @@ function terminateOnDemand(child: Child, { signal, timeoutSeconds }: RunOptions)
       : setTimeout(() => end(new AppError("stalled")), timeoutSeconds * 1000);
   return {
     end,
+    isUnderWay: () => ended !== null,
     throwIfEnded() {
       if (ended) throw ended.reason;
     },

@@ -33,7 +33,12 @@ const ratio = z
   });
 
 const flags = z.record(z.string(), z.number().catch(0)).catch({});
-const list = <Item extends z.ZodType>(item: Item) => z.array(item).catch([]);
+/** The entries that can be read. */
+const list = <Item extends z.ZodType>(item: Item) =>
+  z
+    .array(item.nullable().catch(null))
+    .catch([])
+    .transform((entries) => entries.filter((entry) => entry !== null));
 /** Absent is as good as unreadable. */
 const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.object(shape);
 
@@ -86,7 +91,7 @@ const answerSchema = object({
     start_time: null,
     duration: null,
   }),
-  streams: list(streamSchema.nullable().catch(null)).transform((all) => all.filter((s) => s !== null)),
+  streams: list(streamSchema),
   frames: list(frameSchema),
 });
 export type FfprobeAnswer = z.infer<typeof answerSchema>;

@@ -29,6 +29,11 @@ export interface EncodePlan {
   readonly holdFirstSeconds: number;
   /** How long the last picture stands after its time, because the sound goes on. */
   readonly holdLastSeconds: number;
+  /**
+   * Whether the encoder may store frames in another order than they are shown. It then begins a few frames' time
+   * later, which is nothing at a steady rate and seconds where frames are far apart.
+   */
+  readonly reordersFrames: boolean;
   readonly expectedSeconds: number;
   /** Where to look for a poster. */
   readonly posterAtSeconds: number;
@@ -37,6 +42,7 @@ export interface EncodePlan {
 /** Rates that a clock in whole milliseconds makes of 60 fps still count as 60. */
 const frameRateTolerance = 1.03;
 const fallbackFrameRate = 30;
+const reorderFrameRateMin = 10;
 /** Smaller differences between sound and picture are kept as they are. */
 const gapSecondsMax = 0.5;
 
@@ -55,6 +61,8 @@ export function planEncode(probe: SourceProbe, profile: EncodingProfile): Encode
     frameRateCap: mayExceed(probe.video, profile.frameRateMax) ? profile.frameRateMax : null,
     holdFirstSeconds,
     holdLastSeconds,
+    reordersFrames:
+      (probe.video.isInterlaced || hasRealClock(probe.video)) && frameRate >= reorderFrameRateMin,
     expectedSeconds: holdFirstSeconds + probe.durationSeconds + holdLastSeconds,
     posterAtSeconds: Math.min(1, probe.durationSeconds * 0.1),
   };
@@ -85,6 +93,7 @@ function statedFrameRate(video: VideoProbe, max: number): number {
   return Math.min(max, hasRealClock(video) ? (video.frameRateBase ?? average) : average);
 }
 
+/** Whether the clock's rate is the frames' own; fields and some varying rates have a finer one. */
 const hasRealClock = ({ frameRate, frameRateBase, isInterlaced }: VideoProbe): boolean =>
   !isInterlaced && frameRateBase !== null && frameRateBase <= (frameRate ?? frameRateBase) * 1.5;
 

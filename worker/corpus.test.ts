@@ -1,0 +1,130 @@
+/**
+ * Real files from the field, with a verdict for each. The folder isn't part of the project: where it's absent the
+ * whole file is skipped, and the generated sources of transcode-file.test.ts stand alone.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AppError } from "@reelkeep/core/errors";
+import { type EncodingProfile, hlsTsV1 } from "@reelkeep/core/media/profile";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { probeSource } from "./stages/probe.ts";
+import { inspectTrack, testTools, transcodeInto } from "./testing/media.ts";
+
+interface Sample {
+  readonly file: string;
+  readonly kind: string;
+  readonly expected: {
+    readonly verdict: "transcode" | "reject" | "either";
+    readonly displayed_width: number;
+    readonly displayed_height: number;
+    readonly displayed_aspect: number;
+    readonly duration_min_s: number;
+    readonly duration_max_s: number;
+    readonly has_audio: boolean;
+  };
+}
+
+const corpus = join(import.meta.dirname, "../../shared/corpus");
+const manifestPath = join(corpus, "manifest.json");
+const isHere = existsSync(manifestPath);
+const samples: readonly Sample[] = isHere ? JSON.parse(readFileSync(manifestPath, "utf8")).files : [];
+
+/** What we make of files that may go either way, and the reason of every refusal. */
+const refusals: Readonly<Record<string, string>> = {
+  "audio-only-mp3-cover-art": "not-a-video",
+  "avi-with-embedded-hls-reads-etc-passwd": "no-video-track",
+  "codec-vvc-unsupported": "unsupported-codec",
+  "corrupt-bitstream-vp9": "undecodable-video",
+  "dolbyvision-profile5": "unsupported-hdr",
+  "encrypted-cenc": "encrypted-video",
+  "header-only-claims-44min": "undecodable-video",
+  "hls-playlist-local-file-read-renamed-mp4": "not-a-video",
+  "moov-missing": "unreadable-file",
+  "truncated-90pct-missing-sar2x1": "unreadable-file",
+  "zero-byte": "empty-file",
+  "zip-renamed-mp4": "not-a-video",
+};
+/** The lower rungs suffice to see that a source is understood; the ladder itself is tested in core. */
+const lightProfile: EncodingProfile = { ...hlsTsV1, rungs: [hlsTsV1.rungs[0], ...hlsTsV1.rungs.slice(1, 3)] };
+/** Six minutes at 1080p: only its probe is tested here. */
+const tooLongForTests = "long-6min-1080p-817KB";
+
+describe.skipIf(!isHere)("the corpus", () => {
+  let root: string;
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), "reelkeep-corpus-"));
+  });
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
+  it("M1 every verdict agrees with the manifest", () => {
+    const must = (verdict: string) => samples.filter(({ expected }) => expected.verdict === verdict);
+    expect(must("reject").filter(({ kind }) => !refusals[kind])).toEqual([]);
+    expect(must("transcode").filter(({ kind }) => refusals[kind])).toEqual([]);
+  });
+
+  it.each(samples.filter(({ kind }) => refusals[kind]))(
+    "M1 $kind is refused for good, with a reason",
+    async ({ file, kind }) => {
+      const error = await transcodeInto(join(root, kind), join(corpus, file)).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(AppError);
+      expect(error).toMatchObject({ code: refusals[kind], retryable: false });
+    },
+  );
+
+  const wanted = samples.filter(({ kind }) => !refusals[kind] && kind !== tooLongForTests);
+  it.each(wanted)("M2 M4 $kind becomes the video that it is", async ({ file, kind, expected }) => {
+    const folder = join(root, kind);
+    const result = await transcodeInto(folder, join(corpus, file), { profile: lightProfile });
+    expect(result.durationSeconds).toBeGreaterThanOrEqual(expected.duration_min_s);
+    expect(result.durationSeconds).toBeLessThanOrEqual(expected.duration_max_s);
+    expect(result.hasAudio).toBe(expected.has_audio);
+
+    for (const { name, width, height } of result.renditions) {
+      const track = await inspectTrack(join(folder, "out"), name);
+      expect(track.streams).toHaveLength(1);
+      expect(track.streams[0]).toMatchObject({
+        ...{ codec_name: "h264", pix_fmt: "yuv420p", width, height, sample_aspect_ratio: "1:1" },
+        ...{ color_range: "tv", color_space: "bt709", color_transfer: "bt709", color_primaries: "bt709" },
+      });
+      expect(track.streams[0]).not.toHaveProperty("side_data_list");
+      expect([width % 2, height % 2]).toEqual([0, 0]);
+      expect(width).toBeLessThanOrEqual(Math.max(2, expected.displayed_width));
+      expect(height).toBeLessThanOrEqual(Math.max(2, expected.displayed_height));
+      expect(Math.abs(width / height / expected.displayed_aspect - 1)).toBeLessThanOrEqual(0.02);
+      expect(track.totalSeconds).toBeCloseTo(result.durationSeconds, 3);
+      expect(track.extinf.every((seconds) => seconds > 0)).toBe(true);
+      expect(track.targetSeconds).toBeGreaterThanOrEqual(Math.round(Math.max(...track.extinf)));
+      expect(Number(track.streams[0]?.start_time)).toBeLessThan(0.5);
+    }
+    if (result.hasAudio) {
+      const sound = await inspectTrack(join(folder, "out"), "audio");
+      expect(sound.streams).toMatchObject([{ codec_name: "aac", channels: 2 }]);
+    }
+    await rm(folder, { recursive: true });
+  });
+
+  it("M4 a picture that begins 83 ms after the sound still does", async () => {
+    const sample = samples.find(({ kind }) => kind.startsWith("rot90-5.1aac"))!;
+    const folder = join(root, "late");
+    await transcodeInto(folder, join(corpus, sample.file));
+    const start = async (name: string) =>
+      Number((await inspectTrack(join(folder, "out"), name)).streams[0]?.start_time);
+    const [late, rate] = [0.083, 48_000];
+    // The encoder's first frame of sound is its own run-up.
+    const soundStart = (await start("audio")) + 1024 / rate;
+    expect(Math.abs((await start("240p")) - soundStart - late)).toBeLessThan(0.04);
+  });
+
+  it("M1 a long video is known to be long", async () => {
+    const sample = samples.find(({ kind }) => kind === tooLongForTests)!;
+    const probe = await probeSource(testTools, join(corpus, sample.file), hlsTsV1);
+    expect(probe.durationSeconds).toBeCloseTo(362.77, 1);
+    await expect(
+      probeSource(testTools, join(corpus, sample.file), { limits: { durationSecondsMax: 300 } }),
+    ).rejects.toMatchObject({ code: "video-too-long" });
+  });
+});
