@@ -1,10 +1,12 @@
-/** `npm run check`: format, lint and layer rules (Biome), types (tsc), dead code (knip). All run, whatever fails. */
+/** `npm run check`: format, lint and layer rules (Biome), types (tsc; Next first writes the
+ * types of routes and of its own file kinds), dead code (knip). All run, whatever fails. */
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { repositoryRoot } from "./repository.ts";
 
 const checks = [
   { what: "format, lint, layers", command: ["biome", "check", "--error-on-warnings", "."] },
+  { what: "routes", command: ["next", "typegen"] },
   { what: "types", command: ["tsc", "--noEmit"] },
   { what: "dead code", command: ["knip"] },
 ];

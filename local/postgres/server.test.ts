@@ -1,28 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { afterEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { temporaryFolder } from "../testing/folder.ts";
 import { isAlive } from "./postmaster.ts";
 import { type PostgresServer, startPostgres } from "./server.ts";
 
-const cleanups: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), "reelkeep-postgres-"));
-  chmodSync(folder, 0o711);
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 async function started(dataDir: string): Promise<PostgresServer> {
   const server = await startPostgres({ dataDir });
-  cleanups.push(() => server.stop());
+  onTestFinished(() => server.stop());
   return server;
 }
 
@@ -98,7 +87,7 @@ it("the password lies in a file that others can't read, and a wrong one is refus
 it.runIf(process.getuid?.() === 0)("root's server works from a folder that only root can enter", async () => {
   const closed = mkdtempSync(path.join(tmpdir(), "reelkeep-closed-"));
   const dataDir = path.join(closed, "postgres");
-  cleanups.push(() => {
+  onTestFinished(() => {
     rmSync(readFileSync(path.join(dataDir, "location"), "utf8"), { recursive: true, force: true });
     rmSync(closed, { recursive: true, force: true });
   });

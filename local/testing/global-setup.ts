@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,8 +21,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const dataDir = mkdtempSync(path.join(tmpdir(), "reelkeep-test-"));
   chmodSync(dataDir, 0o711);
   const server = await startPostgres({ dataDir, settings: settingsWithoutDurability });
+  const watchdog = endWithThisProcess(server.pid, dataDir);
   const tearDown = async () => {
     await server.stop();
+    watchdog.kill();
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
@@ -36,3 +39,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   }
   return tearDown;
 }
+
+/** A run that is killed can't tear down; this shell does when the pipe from here closes. */
+const endWithThisProcess = (pid: number, folder: string) =>
+  spawn("/bin/sh", ["-c", 'cat; kill -INT "$1"; rm -rf "$2"', "sh", String(pid), folder], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { createLocalFleet, type LocalFleet } from "./fleet.ts";
+import { temporaryFolder } from "./testing/folder.ts";
+
+/** A worker that appends its process id to a file and works until it is told to stop. */
+function fleetOf(body: string, onGone?: (machineId: string) => void): { fleet: LocalFleet; dataDir: string } {
+  const dataDir = temporaryFolder();
+  const script = path.join(dataDir, "worker.mjs");
+  writeFileSync(script, `import fs from "node:fs";\n${body}`);
+  const fleet = createLocalFleet({
+    script,
+    dataDir,
+    env: { STARTS: path.join(dataDir, "starts") },
+    ...(onGone ? { onGone } : {}),
+  });
+  onTestFinished(() => fleet.stopAll());
+  return { fleet, dataDir };
+}
+
+const works = `fs.appendFileSync(process.env.STARTS, process.env.ACTION_KEY + "\\n");
+process.on("SIGTERM", () => process.exit(0)); process.on("disconnect", () => process.exit(1)); setInterval(() => {}, 1000);`;
+
+const request = () => ({
+  actionKey: randomUUID(),
+  generation: 1,
+  provisioningToken: randomUUID(),
+  sourceSizeBytes: 1,
+});
+
+it("J6 launching twice with one provisioning token gives one worker", async () => {
+  const { fleet } = fleetOf(works);
+  const launch = request();
+  const [first, second] = await Promise.all([fleet.launch(launch), fleet.launch(launch)]);
+  expect(first).toEqual(second);
+  expect(await fleet.alive()).toHaveLength(1);
+});
+
+it("J8 a worker counts as alive until its process is gone, and then its scratch is gone too", async () => {
+  const onGone = vi.fn();
+  const { fleet, dataDir } = fleetOf(`fs.writeFileSync(process.env.SCRATCH_DIR + "/half", "x");`, onGone);
+  const outcome = await fleet.launch(request());
+  expect(await fleet.alive()).toHaveLength(1);
+  await vi.waitFor(() => expect(onGone).toHaveBeenCalledOnce(), { timeout: 20_000 });
+  expect(outcome).toMatchObject({ machineId: onGone.mock.calls[0]?.[0] });
+  expect(await fleet.alive()).toEqual([]);
+  expect(readdirSync(path.join(dataDir, "scratch"))).toEqual([]);
+});
+
+it("J6 a machine that is ended is gone when terminate returns; an unknown one is no error", async () => {
+  const { fleet } = fleetOf(works);
+  const outcome = await fleet.launch(request());
+  if (outcome.outcome !== "launched") throw new Error(outcome.message);
+  await fleet.terminate(outcome.machineId);
+  expect(await fleet.alive()).toEqual([]);
+  await fleet.terminate("local-unknown");
+});
+
+it("J8 programs that a killed worker left working in its scratch are ended at the next start", async () => {
+  const dataDir = temporaryFolder();
+  const scratch = path.join(dataDir, "scratch", "local-dead");
+  mkdirSync(scratch, { recursive: true });
+  const orphan = spawn("/bin/sh", ["-c", "sleep 300; :", scratch], { stdio: "ignore" });
+  const ended = new Promise((resolve) => orphan.once("exit", (_code, signal) => resolve(signal)));
+  createLocalFleet({ script: "", dataDir, env: {} });
+  expect(await ended).toBe("SIGKILL");
+  expect(existsSync(scratch)).toBe(false);
+});
