@@ -10,16 +10,18 @@ export interface ChildOptions {
   readonly script: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
+  /** Instead of those that make stack traces name sources. */
+  readonly nodeFlags?: readonly string[];
 }
 
 /**
  * Starts a script of ours on this Node. It gets a process group of its own, because Ctrl-C in a terminal reaches a
  * whole group and would end the children in no order; and a channel, whose end tells it that its parent is gone.
  */
-export function startChild({ script, env, logFile }: Omit<ChildOptions, "name">): ChildProcess {
+export function startChild({ script, env, logFile, nodeFlags }: Omit<ChildOptions, "name">): ChildProcess {
   const log = openLogFile(logFile);
   try {
-    return spawn(process.execPath, ["--enable-source-maps", script], {
+    return spawn(process.execPath, [...(nodeFlags ?? ["--enable-source-maps"]), script], {
       detached: true,
       stdio: ["ignore", log, log, "ipc"],
       env: { ...process.env, ...env },

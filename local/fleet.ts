@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { LaunchOutcome, WorkerFleet } from "@reelkeep/aws/worker-fleet";
+import { workerNodeFlags } from "@reelkeep/worker/node-flags";
 import { endChild, killGroup, startChild, whenGone } from "./child.ts";
 
 /** How long a worker may take to hand its lease back. */
@@ -53,6 +54,7 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
       mkdirSync(folder, { recursive: true });
       const child = startChild({
         script: options.script,
+        nodeFlags: workerNodeFlags,
         logFile: path.join(logs, `${new Date().toISOString().replaceAll(":", "-")}-${actionKey}.log`),
         env: {
           ...options.env,
