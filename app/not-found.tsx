@@ -10,7 +10,9 @@ export default function NotFound() {
   const { message, next } = errorInfo("not-found");
   return (
     <div className="flex min-h-dvh flex-col px-4 py-8">
-      <Logo />
+      <header>
+        <Logo />
+      </header>
       <main className="m-auto flex max-w-sm flex-col items-center gap-6 text-center">
         <div>
           <h1 className="text-title font-semibold tracking-tight text-balance">{message}</h1>

@@ -5,7 +5,9 @@ import type { ReactNode } from "react";
 export default function EntranceLayout({ children }: { children: ReactNode }) {
   return (
     <div className="flex min-h-dvh flex-col px-4 py-8">
-      <Logo />
+      <header>
+        <Logo />
+      </header>
       <main className="mx-auto flex w-full max-w-sm flex-1 flex-col justify-center py-10">{children}</main>
     </div>
   );

@@ -1,7 +1,7 @@
 import { assetListQuerySchema } from "@reelkeep/core/api/assets";
 import { listAssets } from "@reelkeep/services/list-library";
 import { requireActor, serverContext } from "../../server/context.ts";
-import { answer, route } from "../../server/route.ts";
+import { answer, route } from "../../server/handle.ts";
 
 export const GET = route(async (request) => {
   const actor = await requireActor();

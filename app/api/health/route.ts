@@ -1,5 +1,5 @@
 import { ownerExists, serverContext } from "../../server/context.ts";
-import { answer, route } from "../../server/route.ts";
+import { answer, route } from "../../server/handle.ts";
 
 /** Whether this server reaches its database. */
 export const GET = route(async () => {

@@ -1,7 +1,7 @@
 import { signInSchema } from "@reelkeep/core/api/accounts";
 import { signIn, signOut } from "@reelkeep/services/accounts";
 import { currentAccount, ownerExists, serverContext } from "../../server/context.ts";
-import { answer, readBody, route } from "../../server/route.ts";
+import { answer, readBody, route } from "../../server/handle.ts";
 
 export const GET = route(async () =>
   answer({ account: await currentAccount(), ownerExists: await ownerExists() }),

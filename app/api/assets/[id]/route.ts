@@ -1,7 +1,7 @@
 import { assetChangeSchema } from "@reelkeep/core/api/assets";
 import { changeAsset, getAsset } from "@reelkeep/services/list-library";
 import { requireActor, serverContext } from "../../../server/context.ts";
-import { answer, readBody, readId, route } from "../../../server/route.ts";
+import { answer, readBody, readId, route } from "../../../server/handle.ts";
 
 export const GET = route<{ id: string }>(async (_request, { id }) =>
   answer(await getAsset(serverContext(), await requireActor(), readId(id))),

@@ -2,7 +2,7 @@ import { acceptInvitationSchema } from "@reelkeep/core/api/accounts";
 import { createAccount, type SignedIn, signIn } from "@reelkeep/services/accounts";
 import { acceptInvitation } from "@reelkeep/services/invite-people";
 import { currentAccount, serverContext } from "../../../server/context.ts";
-import { answer, readBody, route } from "../../../server/route.ts";
+import { answer, readBody, route } from "../../../server/handle.ts";
 
 export const POST = route(async (request) => {
   const context = serverContext();

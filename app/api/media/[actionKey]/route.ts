@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { giveUpUpload } from "@reelkeep/services/expire-uploads";
 import { getMediaStatus } from "@reelkeep/services/get-media-status";
 import { requireActor, serverContext } from "../../../server/context.ts";
-import { answer, readId, route } from "../../../server/route.ts";
+import { answer, readId, route } from "../../../server/handle.ts";
 
 /** Polled: an unchanged status is a 304 without a body. */
 export const GET = route<{ actionKey: string }>(async (request, { actionKey }) => {

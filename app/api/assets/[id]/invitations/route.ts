@@ -1,7 +1,7 @@
 import { invitationRequestSchema } from "@reelkeep/core/api/accounts";
 import { inviteViewer, listViewers } from "@reelkeep/services/invite-people";
 import { requireActor, serverContext } from "../../../../server/context.ts";
-import { answer, readBody, readId, route } from "../../../../server/route.ts";
+import { answer, readBody, readId, route } from "../../../../server/handle.ts";
 
 export const GET = route<{ id: string }>(async (_request, { id }) =>
   answer({ invitations: await listViewers(serverContext(), await requireActor(), readId(id)) }),

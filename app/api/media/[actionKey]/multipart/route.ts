@@ -1,6 +1,6 @@
 import { createMultipartUpload } from "@reelkeep/services/sign-upload-request";
 import { requireActor, serverContext } from "../../../../server/context.ts";
-import { readId, route } from "../../../../server/route.ts";
+import { readId, route } from "../../../../server/handle.ts";
 
 /** Answers as S3's CreateMultipartUpload does, because the browser's upload client expects that. */
 export const POST = route<{ actionKey: string }>(async (_request, { actionKey }) => {
