@@ -54,12 +54,12 @@ function PeopleTable({ people }: { people: PeopleList["people"] }) {
             <p className="truncate font-medium">{person.name}</p>
             <p className="truncate text-small text-ink-soft">{person.email}</p>
           </div>
-          <span>{roleLabels[person.role]}</span>
+          <span className="max-sm:justify-self-end">{roleLabels[person.role]}</span>
           <span className="text-ink-soft max-sm:text-small">
             {person.videoCount === 1 ? "1 video" : `${person.videoCount} videos`}
           </span>
           <span className="text-right text-small text-ink-soft">
-            since <LocalMoment iso={person.createdAt} />
+            since <LocalMoment iso={person.createdAt} withTime={false} />
           </span>
         </li>
       ))}
@@ -96,7 +96,7 @@ function InviteCreator() {
   return (
     <Dialog
       trigger={
-        <Button look="next">
+        <Button>
           <UserPlus aria-hidden /> Invite a creator
         </Button>
       }

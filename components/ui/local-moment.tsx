@@ -1,5 +1,5 @@
 "use client";
-import { formatMoment } from "@reelkeep/core/words/format";
+import { formatDay, formatMoment } from "@reelkeep/core/words/format";
 import { useSyncExternalStore } from "react";
 
 const never = () => () => {};
@@ -13,7 +13,8 @@ export const useInBrowser = (): boolean =>
   );
 
 /** A moment in the reader's own time zone, which the server doesn't know: empty until the browser fills it. */
-export function LocalMoment({ iso }: { iso: string }) {
+export function LocalMoment({ iso, withTime = true }: { iso: string; withTime?: boolean }) {
   const inBrowser = useInBrowser();
-  return <time dateTime={iso}>{inBrowser ? formatMoment(iso, { now: new Date() }) : " "}</time>;
+  const format = withTime ? formatMoment : formatDay;
+  return <time dateTime={iso}>{inBrowser ? format(iso, { now: new Date() }) : " "}</time>;
 }

@@ -25,7 +25,7 @@ export function UploadPanel({ queue }: { queue: UploadQueue }) {
       className="fixed inset-x-0 bottom-0 z-30 flex max-h-[70dvh] flex-col border-t border-line bg-surface sm:inset-x-auto sm:right-6 sm:bottom-6 sm:w-[26rem] sm:rounded-md sm:border"
     >
       <UploadAnnouncer items={items} />
-      <div className="flex h-12 items-center gap-2 pr-2 pl-4">
+      <div className="flex h-12 shrink-0 items-center gap-2 pr-2 pl-4">
         <h2 className="figures flex-1 truncate font-semibold">{title}</h2>
         <Button
           look="quiet"
@@ -72,10 +72,15 @@ function summary(items: readonly UploadItem[]): { title: string; fraction: numbe
   const total = items.reduce((sum, item) => sum + item.sizeBytes, 0);
   const sent = items.reduce((sum, item) => sum + item.sentBytes, 0);
   const fraction = total > 0 ? sent / total : 0;
-  const left = items.filter(isUnfinished).length;
-  if (left === 0) return { title: "Uploads", fraction };
+  const busy = items.filter(({ phase }) => busyPhases.some((name) => name === phase)).length;
+  if (busy > 0) return { title: `Uploading ${files(busy)} · ${formatPercent(fraction)}`, fraction };
+  const paused = items.filter(({ phase }) => phase === "paused").length;
+  if (paused > 0) return { title: `Paused · ${formatPercent(fraction)}`, fraction };
+  const waiting = items.filter(isUnfinished).length;
   return {
-    title: `Uploading ${left === 1 ? "1 file" : `${left} files`} · ${formatPercent(fraction)}`,
+    title: waiting > 0 ? `${files(waiting)} ${waiting === 1 ? "needs" : "need"} you` : "Uploads",
     fraction,
   };
 }
+
+const files = (count: number): string => (count === 1 ? "1 file" : `${count} files`);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   formatBytes,
+  formatDay,
   formatDuration,
   formatMoment,
   formatOrdinal,
@@ -89,6 +90,12 @@ describe("figures as people read them", () => {
   ])("X1 the moment %s reads %s", (iso, text) => {
     const reader = { now: new Date("2026-11-20T18:00:00Z"), timeZone: "Europe/Berlin" };
     expect(formatMoment(iso, text.endsWith("14:02") ? { ...reader, timeZone: "UTC" } : reader)).toBe(text);
+  });
+
+  it("X1 a day is told without its time, and with its year where that isn't this one", () => {
+    const reader = { now: new Date("2026-11-20T18:00:00Z"), timeZone: "UTC" };
+    expect(formatDay("2026-11-20T14:02:00Z", reader)).toBe("20 Nov");
+    expect(formatDay("2025-12-31T23:59:00Z", reader)).toBe("31 Dec 2025");
   });
 
   it.each([

@@ -66,16 +66,25 @@ export interface Reader {
   readonly timeZone?: string;
 }
 
+function show(moment: Date, options: Intl.DateTimeFormatOptions, { timeZone }: Reader): string {
+  return new Intl.DateTimeFormat("en-GB", { ...options, timeZone }).format(moment);
+}
+
+/** A day: `3 Nov` this year, else `3 Nov 2025`. */
+export function formatDay(iso: string, reader: Reader): string {
+  const moment = new Date(iso);
+  const year = { year: "numeric" } as const;
+  const thisYear = show(moment, year, reader) === show(reader.now, year, reader);
+  return show(moment, { day: "numeric", month: "short", ...(thisYear ? {} : year) }, reader);
+}
+
 /** A moment as short as it can be told: `14:02` today, `3 Nov, 14:02` this year, else `3 Nov 2025`. */
 export function formatMoment(iso: string, reader: Reader): string {
   const moment = new Date(iso);
-  const show = (date: Date, options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat("en-GB", { ...options, timeZone: reader.timeZone }).format(date);
-  const day = { day: "numeric", month: "short", year: "numeric" } as const;
-  const time = show(moment, { hour: "2-digit", minute: "2-digit" });
-  if (show(moment, day) === show(reader.now, day)) return time;
-  if (show(moment, { year: "numeric" }) !== show(reader.now, { year: "numeric" })) return show(moment, day);
-  return `${show(moment, { day: "numeric", month: "short" })}, ${time}`;
+  const time = show(moment, { hour: "2-digit", minute: "2-digit" }, reader);
+  const day = formatDay(iso, reader);
+  if (day === formatDay(reader.now.toISOString(), reader)) return time;
+  return /\d{4}$/.test(day) ? day : `${day}, ${time}`;
 }
 
 /** The name by which a picture's size goes: its short side, as in `1080p`. */

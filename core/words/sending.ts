@@ -136,4 +136,4 @@ function sendingLabel(facts: SendingFacts, fraction: number): string {
 }
 
 const sendingDetail = ({ bytesPerSecond }: SendingFacts, amount: string): string =>
-  bytesPerSecond === null ? amount : `${amount} · ${formatSpeed(bytesPerSecond)}`;
+  bytesPerSecond === null || bytesPerSecond < 1 ? amount : `${amount} · ${formatSpeed(bytesPerSecond)}`;
