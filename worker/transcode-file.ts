@@ -1,19 +1,20 @@
 /** The whole way of one local file into verified HLS; jobs and the command line both take it. */
 import { join } from "node:path";
-import { stringifyMediaPlaylist, stringifyMultivariantPlaylist } from "@reelkeep/core/hls/stringify";
+import type { MultivariantPlaylist } from "@reelkeep/core/hls/types";
 import type { Stage } from "@reelkeep/core/job/attempt-machine";
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
-import { audioFolder, contentTypeOf, masterName, playlistName, posterName } from "@reelkeep/core/object-keys";
+import { contentTypeOf, playlistName, posterName } from "@reelkeep/core/object-keys";
 import type { EncoderPreset } from "./ffmpeg/args.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
 import { checkDuration } from "./stages/check-duration.ts";
 import { type EncodedTrack, type EncodeProgress, encode } from "./stages/encode.ts";
 import type { OutputStore, StoredObject } from "./stages/output-store.ts";
 import { type EncodePlan, planEncode } from "./stages/plan.ts";
-import { mediaPlaylistOf, multivariantPlaylistOf, secondsOf } from "./stages/playlists.ts";
+import { secondsOf, storePlaylists } from "./stages/playlists.ts";
 import { makePoster } from "./stages/poster.ts";
 import { probeSource, type SourceProbe } from "./stages/probe.ts";
-import { type StoredSegment, withRetries } from "./stages/segment-uploader.ts";
+import { withRetries } from "./stages/retries.ts";
+import type { StoredSegment } from "./stages/segment-uploader.ts";
 import { type CompleteRendition, verifyOutput } from "./stages/verify.ts";
 
 export interface TranscodeOptions {
@@ -77,7 +78,7 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
   const durationSeconds = secondsOf(tracks[0]!);
   await checkDuration(tools, sourcePath, probe, durationSeconds, signal);
   const poster = await storePoster(options, plan);
-  const renditions = await storePlaylists(options, plan, tracks);
+  const master = await storePlaylists(store, plan, tracks, signal);
 
   options.onStage?.("verify");
   const inventory = await verifyOutput(store, plan, tracks, options);
@@ -86,7 +87,7 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
     plan,
     durationSeconds,
     hasAudio: plan.audio !== null,
-    renditions,
+    renditions: describeRenditions(master, tracks),
     posterName: poster,
     inventory,
   };
@@ -100,29 +101,20 @@ async function storePoster(options: TranscodeOptions, plan: EncodePlan): Promise
   return posterName;
 }
 
-async function storePlaylists(
-  { store, signal }: TranscodeOptions,
-  plan: EncodePlan,
+function describeRenditions(
+  { variants }: MultivariantPlaylist,
   tracks: readonly EncodedTrack[],
-): Promise<TranscodedRendition[]> {
-  const put = (name: string, text: string) =>
-    withRetries(() => store.putText(name, text, contentTypeOf(name), signal), signal);
-  for (const track of tracks)
-    await put(playlistName(track.name), stringifyMediaPlaylist(mediaPlaylistOf(track)));
-  const master = multivariantPlaylistOf(plan, tracks);
-  await put(masterName, stringifyMultivariantPlaylist(master));
-  return tracks
-    .filter(({ name }) => name !== audioFolder)
-    .map(({ name, segments }) => {
-      const variant = master.variants.find(({ uri }) => uri === playlistName(name))!;
-      return {
-        name,
-        ...variant.resolution!,
-        bandwidth: variant.bandwidthBps,
-        averageBandwidth: variant.averageBandwidthBps!,
-        codecs: variant.codecs.join(","),
-        segmentCount: segments.length,
-        isCopied: false,
-      };
-    });
+): TranscodedRendition[] {
+  return variants.map((variant) => {
+    const track = tracks.find(({ name }) => playlistName(name) === variant.uri)!;
+    return {
+      name: track.name,
+      ...variant.resolution!,
+      bandwidth: variant.bandwidthBps,
+      averageBandwidth: variant.averageBandwidthBps!,
+      codecs: variant.codecs.join(","),
+      segmentCount: track.segments.length,
+      isCopied: false,
+    };
+  });
 }

@@ -1,10 +1,10 @@
 /** Moves finished segments to storage while the encoder goes on. */
 import { unlink } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { AppError, toAppError } from "@reelkeep/core/errors";
 import { contentTypeOf } from "@reelkeep/core/object-keys";
 import PQueue from "p-queue";
 import type { OutputStore, StoredObject } from "./output-store.ts";
+import { withRetries } from "./retries.ts";
 import type { CutSegment } from "./segment-list.ts";
 
 /** A segment in storage. */
@@ -76,26 +76,4 @@ function requireSize(stored: StoredObject, sizeBytes: number): void {
     throw new AppError("verification-failed", {
       cause: new Error(`${stored.name} has ${stored.sizeBytes} bytes in storage, ${sizeBytes} here`),
     });
-}
-
-const retryDelaysSeconds = [0.2, 1, 3, 10];
-
-/**
- * Tries again after failures that are marked retryable, with growing pauses (half of each is random, so that
- * workers don't knock together). @throws the last failure, or the signal's reason.
- */
-export async function withRetries<Result>(
-  attempt: () => Promise<Result>,
-  signal: AbortSignal | undefined,
-): Promise<Result> {
-  for (const pauseSeconds of retryDelaysSeconds) {
-    try {
-      return await attempt();
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!(error instanceof AppError) || !error.retryable) throw error;
-      await delay(pauseSeconds * 1000 * (0.5 + Math.random() / 2), undefined, signal ? { signal } : {});
-    }
-  }
-  return attempt();
 }
