@@ -21,9 +21,6 @@ export function resolveReference(playlistName: string, uri: string): string | nu
 export const targetDurationOf = (durationsSeconds: readonly number[]): number =>
   Math.max(1, ...durationsSeconds.map(Math.round));
 
-export const totalSeconds = (playlist: MediaPlaylist): number =>
-  playlist.segments.reduce((sum, segment) => sum + segment.durationSeconds, 0);
-
 /** Problems of a finished media playlist that lies at `name` below the version's prefix. */
 export function verifyMediaPlaylist(playlist: MediaPlaylist, name: string): string[] {
   const problems: string[] = [];

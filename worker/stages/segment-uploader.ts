@@ -64,12 +64,19 @@ export function segmentUploader(options: {
     },
     pendingBytes: () => pendingBytes,
     async drain() {
-      await queue.onIdle();
+      await Promise.race([queue.onIdle(), rejectOnAbort(options.signal)]);
       options.signal.throwIfAborted();
       if (failure) throw failure;
     },
   };
 }
+
+/** An upload that hangs must not keep its worker from leaving. */
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 
 function requireSize(stored: StoredObject, sizeBytes: number): void {
   if (stored.sizeBytes !== sizeBytes)
