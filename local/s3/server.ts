@@ -1,0 +1,228 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
+import { isBucketName } from "./buckets.ts";
+import { type CorsRule, corsHeaders, defaultCorsRules, parseCorsRules, preflightHeaders } from "./cors.ts";
+import { S3Error } from "./errors.ts";
+import { carryOutLifecycles } from "./lifecycle.ts";
+import type { Answer } from "./operation.ts";
+import { isForm, postObject } from "./post-object.ts";
+import { newRequestId, readRequest, type S3Request, withHoistedHeaders } from "./request.ts";
+import { chooseOperation } from "./routes.ts";
+import { authorize, type Credentials } from "./signature.ts";
+import { openStore, type Store } from "./store.ts";
+import { errorDocument } from "./xml.ts";
+
+export interface S3Options {
+  /** Made where it is missing. One process at a time may have it. */
+  readonly dataDir: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly region: string;
+  /** Made where they are missing. */
+  readonly buckets?: readonly string[];
+  /** Whose pages may use buckets that have no CORS rules of their own. */
+  readonly corsOrigins?: readonly string[];
+  /** Gets events of new objects by POST, with the token as a bearer token. */
+  readonly eventTarget?: string | undefined;
+  readonly eventToken?: string | undefined;
+  /** Only keys below it are told of. */
+  readonly eventPrefix?: string | undefined;
+  /** Hears of faults of our own. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+export interface RunningS3 {
+  readonly url: string;
+  readonly port: number;
+  /** Lets requests end, for some seconds, and closes the files. */
+  close(): Promise<void>;
+}
+
+/** A connection on which nothing moves for so long is cut, and what it had sent is removed. */
+const idleSecondsMax = 120;
+const closeSecondsMax = 3;
+const lifecycleHours = 1;
+
+/** Starts an S3 API on a folder. @throws Error when the port or the folder is taken. */
+export async function startS3(options: S3Options): Promise<RunningS3> {
+  const { host, port, region, onFault = (error) => console.error(error) } = options;
+  const store = await openStore({
+    dataDir: options.dataDir,
+    region,
+    eventTarget: options.eventTarget
+      ? { url: options.eventTarget, token: options.eventToken, keyPrefix: options.eventPrefix }
+      : undefined,
+  });
+  for (const bucket of options.buckets ?? []) {
+    if (!isBucketName(bucket)) throw new S3Error("InvalidBucketName");
+    store.transact(() => store.buckets.add(bucket, new Date()));
+  }
+  const { accessKeyId, secretAccessKey } = options;
+  const handle = createHandler(store, {
+    credentials: { accessKeyId, secretAccessKey, region },
+    corsRules: defaultCorsRules(options.corsOrigins ?? []),
+    onFault,
+  });
+
+  const underWay = new Set<Promise<void>>();
+  const onRequest = (message: IncomingMessage, response: ServerResponse) => {
+    const work = handle(message, response).finally(() => underWay.delete(work));
+    underWay.add(work);
+  };
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000, highWaterMark: 256 * 1024 });
+  server.setTimeout(idleSecondsMax * 1000);
+  // Whether a client may go on is decided once its headers were checked.
+  server.on("request", onRequest).on("checkContinue", onRequest).on("clientError", refuseGarbage);
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  const lifecycles = () => void carryOutLifecycles(store, new Date()).catch(onFault);
+  lifecycles();
+  const timer = setInterval(lifecycles, lifecycleHours * 3600_000).unref();
+
+  const { port: actualPort } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
+    port: actualPort,
+    async close() {
+      clearInterval(timer);
+      await closeServer(server);
+      await Promise.all(underWay);
+      await store.close();
+    },
+  };
+}
+
+function createHandler(
+  store: Store,
+  {
+    credentials,
+    corsRules,
+    onFault,
+  }: {
+    credentials: Credentials;
+    corsRules: readonly CorsRule[];
+    onFault: (error: unknown) => void;
+  },
+) {
+  const rulesOf = (bucket: string): readonly CorsRule[] => {
+    const own = store.buckets.document(bucket, "cors");
+    return own === null ? corsRules : parseCorsRules(own);
+  };
+
+  const answer = async (request: S3Request): Promise<Answer> => {
+    if (request.method === "OPTIONS")
+      return { status: 204, headers: preflightHeaders(rulesOf(request.bucket), request.headers) };
+    const now = new Date();
+    if (isForm(request) && !request.headers.authorization)
+      return postObject(store, request, credentials, now);
+    const authorization = authorize(request, credentials, now);
+    const effective = withHoistedHeaders(request);
+    return chooseOperation(effective)(store, effective, authorization);
+  };
+
+  return async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const id = newRequestId();
+    const { origin } = message.headers;
+    let cors: Record<string, string> = {};
+    try {
+      const request = readRequest(message, response, id);
+      if (request.method !== "OPTIONS") cors = corsHeaders(rulesOf(request.bucket), origin, request.method);
+      await send(response, id, { ...(await answer(request)) }, cors);
+    } catch (error) {
+      if (response.headersSent) return void response.destroy();
+      if (!(error instanceof S3Error)) onFault(error);
+      const known = error instanceof S3Error ? error : new S3Error("InternalError");
+      await drain(message);
+      if (!message.complete) response.setHeader("connection", "close");
+      await send(response, id, refusal(known, id, message.url ?? ""), cors).catch(() => response.destroy());
+    }
+  };
+}
+
+const refusal = (error: S3Error, id: string, resource: string): Answer => ({
+  status: error.status,
+  headers: error.headers,
+  ...(error.status === 304 ? {} : { xml: errorDocument(error, id, resource.split("?", 1)[0] ?? "") }),
+});
+
+async function send(
+  response: ServerResponse,
+  id: string,
+  { status, headers = {}, xml, stream }: Answer,
+  cors: Readonly<Record<string, string>>,
+): Promise<void> {
+  const body = xml === undefined ? undefined : Buffer.from(xml);
+  const isHead = response.req.method === "HEAD";
+  response.writeHead(status, {
+    "x-amz-request-id": id,
+    ...cors,
+    ...(body ? { "content-type": "application/xml", "content-length": body.length } : {}),
+    ...(!body && !stream && !("content-length" in headers) && status !== 204 && status !== 304
+      ? { "content-length": 0 }
+      : {}),
+    ...headers,
+  });
+  if (stream && !isHead) return pipeline(stream, response);
+  stream?.destroy();
+  response.end(isHead ? undefined : body);
+}
+
+/** A client that still sends would not read an answer; a little more than a single PUT's usual size is read for it. */
+const drainBytesMax = 128 * 1024 ** 2;
+
+/** Reads what is left of a refused body, up to a limit. */
+function drain(message: IncomingMessage): Promise<void> {
+  const waits = message.headers.expect?.toLowerCase() === "100-continue" && message.readableFlowing === null;
+  if (message.complete || message.destroyed || waits) return Promise.resolve();
+  return new Promise((resolve) => {
+    let bytes = 0;
+    message.on("data", (data: Buffer) => {
+      bytes += data.length;
+      if (bytes > drainBytesMax) resolve();
+    });
+    message.once("end", resolve).once("close", resolve).once("error", resolve);
+    message.resume();
+  });
+}
+
+/** Answers what isn't HTTP, or has more headers than fit (16 KiB), before there is a request. */
+function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const id = newRequestId();
+  const tooLarge = error.code === "HPE_HEADER_OVERFLOW";
+  const refused = new S3Error(tooLarge ? "RequestHeaderSectionTooLarge" : "InvalidRequest");
+  const body = errorDocument(refused, id, "");
+  socket.end(
+    `HTTP/1.1 ${refused.status} Bad Request\r\nContent-Type: application/xml\r\nx-amz-request-id: ${id}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => server.closeAllConnections(), closeSecondsMax * 1000);
+    server.close(() => {
+      clearTimeout(late);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
