@@ -182,6 +182,8 @@ const drainBytesMax = 128 * 1024 ** 2;
 function drain(message: IncomingMessage): Promise<void> {
   const waits = message.headers.expect?.toLowerCase() === "100-continue" && message.readableFlowing === null;
   if (message.complete || message.destroyed || waits) return Promise.resolve();
+  // Else the pipe's own end would pause it again.
+  message.unpipe();
   return new Promise((resolve) => {
     let bytes = 0;
     message.on("data", (data: Buffer) => {
