@@ -7,7 +7,6 @@ import {
   newInvitationSchema,
   peopleSchema,
   type SignIn,
-  sessionSchema,
   signedInSchema,
   type Welcome,
 } from "@reelkeep/core/api/accounts";
@@ -50,10 +49,14 @@ export class ProblemError extends Error {
   }
 }
 
+/** A failure that the table of codes knows. */
+export const problemOf = (code: ErrorCode, cause?: unknown): ProblemError =>
+  new ProblemError({ code, ...errorInfo(code) }, cause);
+
 /** Whatever was thrown, as a problem that may be shown; a stranger reads as the server's own fault. */
 export function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  return new ProblemError({ code: "internal", ...errorInfo("internal") }, error);
+  return problemOf("internal", error);
 }
 
 const unreachable = (cause: unknown) =>
@@ -93,8 +96,7 @@ async function send(path: string, { method = "GET", body, signal }: Call): Promi
   const problem = problemSchema.safeParse(await response.json().catch(() => null));
   if (problem.success) throw new ProblemError(problem.data.error);
   // A gateway before us answered, not our own route.
-  const code = response.status === 429 ? "rate-limited" : "internal";
-  throw new ProblemError({ code, ...errorInfo(code) });
+  throw problemOf(response.status === 429 ? "rate-limited" : "internal");
 }
 
 /** The part of a zod schema that this file needs. */
@@ -107,12 +109,11 @@ async function ask<Answer>(path: string, contract: Contract<Answer>, call: Call 
   const response = await send(path, call);
   const answer = contract.safeParse(await response.json().catch(() => null));
   if (answer.success) return answer.data;
-  throw new ProblemError({ code: "internal", ...errorInfo("internal") }, answer.error);
+  throw problemOf("internal", answer.error);
 }
 
 const tell = async (path: string, call: Call): Promise<void> => void (await send(path, call));
 
-export const getSession = (signal?: AbortSignal) => ask("/api/session", sessionSchema, { signal });
 export const signIn = (body: SignIn) => ask("/api/session", signedInSchema, { method: "POST", body });
 export const signOut = () => tell("/api/session", { method: "DELETE" });
 export const createOwner = (body: Welcome) => ask("/api/welcome", signedInSchema, { method: "POST", body });

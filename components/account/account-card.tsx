@@ -7,7 +7,7 @@ import { Button } from "../ui/button.tsx";
 import { useSignOut } from "./use-sign-out.ts";
 
 /** What each role may do, in words. */
-export const roleWords: Record<Role, string> = {
+const roleWords: Record<Role, string> = {
   creator: "Creator: uploads videos and shares them",
   viewer: "Viewer: watches what was shared",
   admin: "Admin: sees and manages everything",

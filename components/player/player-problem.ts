@@ -6,18 +6,16 @@ import { ProblemError } from "../api-client.ts";
  * `unreachable`: the media host doesn't answer. `cors`: it answers, but not to this site. `missing`: a part of
  * the film isn't there. `media`: the browser can't decode it. `unsupported`: the browser can't play HLS at all.
  */
-export const playerProblemKinds = [
-  "expired",
-  "denied",
-  "signed-out",
-  "offline",
-  "unreachable",
-  "cors",
-  "missing",
-  "media",
-  "unsupported",
-] as const;
-export type PlayerProblemKind = (typeof playerProblemKinds)[number];
+export type PlayerProblemKind =
+  | "expired"
+  | "denied"
+  | "signed-out"
+  | "offline"
+  | "unreachable"
+  | "cors"
+  | "missing"
+  | "media"
+  | "unsupported";
 
 /** What people read: what happened, and what to do next. `action` is the button that does it. */
 export interface PlayerProblem {

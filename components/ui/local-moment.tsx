@@ -5,7 +5,7 @@ import { useSyncExternalStore } from "react";
 const never = () => () => {};
 
 /** Whether this runs in the browser, after the server's markup was taken over. */
-export const useInBrowser = (): boolean =>
+const useInBrowser = (): boolean =>
   useSyncExternalStore(
     never,
     () => true,

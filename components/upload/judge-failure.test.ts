@@ -1,9 +1,8 @@
-import { type ErrorCode, errorCodes, errorInfo } from "@reelkeep/core/errors";
+import { errorCodes, errorInfo } from "@reelkeep/core/errors";
 import { describe, expect, it } from "vitest";
-import { ProblemError } from "../api-client.ts";
+import { problemOf } from "../api-client.ts";
 import { judgeFailure } from "./judge-failure.ts";
 
-const problem = (code: ErrorCode) => new ProblemError({ code, ...errorInfo(code) });
 const storage = (status: number) =>
   Object.assign(new Error(`S3 returned ${status}`), { name: "S3ServiceError", status });
 const network = Object.assign(new Error("Network error during S3 request"), {
@@ -33,22 +32,22 @@ describe("what becomes of an upload after a failure", () => {
   });
 
   it("U1 what the server refuses for good isn't tried again", () => {
-    expect(judgeFailure(problem("file-type-not-allowed"), false)).toBe("refused");
-    expect(judgeFailure(problem("file-too-large"), false)).toBe("refused");
+    expect(judgeFailure(problemOf("file-type-not-allowed"), false)).toBe("refused");
+    expect(judgeFailure(problemOf("file-too-large"), false)).toBe("refused");
   });
 
   it("U1 signing in again or freeing space leaves the file ready to go on", () => {
-    expect(judgeFailure(problem("unauthenticated"), false)).toBe("stopped");
-    expect(judgeFailure(problem("quota-exceeded"), false)).toBe("stopped");
+    expect(judgeFailure(problemOf("unauthenticated"), false)).toBe("stopped");
+    expect(judgeFailure(problemOf("quota-exceeded"), false)).toBe("stopped");
   });
 
   it("U3 an upload that ended elsewhere is asked about", () => {
-    expect(judgeFailure(problem("upload-closed"), false)).toBe("ask-server");
-    expect(judgeFailure(problem("upload-expired"), false)).toBe("ask-server");
+    expect(judgeFailure(problemOf("upload-closed"), false)).toBe("ask-server");
+    expect(judgeFailure(problemOf("upload-expired"), false)).toBe("ask-server");
   });
 
   it("U3 every retryable code of the server is tried again", () => {
     for (const code of errorCodes.filter((name) => errorInfo(name).retryable))
-      expect(judgeFailure(problem(code), false)).toBe("try-later");
+      expect(judgeFailure(problemOf(code), false)).toBe("try-later");
   });
 });

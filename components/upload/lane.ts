@@ -1,9 +1,12 @@
 import { SpeedMeter } from "./speed-meter.ts";
 import { holdUpload } from "./upload-lock.ts";
+import type { UploadItem } from "./upload-store.ts";
 
 /** One file that this tab holds, and how its sending stands between and during tries. */
 export class Lane {
   readonly actionKey: string;
+  /** As it was when its sending began. */
+  readonly item: UploadItem;
   readonly fileId: string;
   readonly file: File;
   paused = false;
@@ -19,11 +22,12 @@ export class Lane {
   #movedAtMs = 0;
   #wake = () => {};
 
-  constructor(actionKey: string, fileId: string, file: File) {
-    this.actionKey = actionKey;
+  constructor(item: UploadItem, fileId: string, file: File) {
+    this.actionKey = item.actionKey;
+    this.item = item;
     this.fileId = fileId;
     this.file = file;
-    this.#release = holdUpload(actionKey);
+    this.#release = holdUpload(item.actionKey);
   }
 
   begin(): void {

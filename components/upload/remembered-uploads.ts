@@ -49,6 +49,10 @@ export class RememberedUploads {
     this.#write(this.all().filter((upload) => upload.actionKey !== actionKey));
   }
 
+  find(actionKey: string): RememberedUpload | undefined {
+    return this.all().find((upload) => upload.actionKey === actionKey);
+  }
+
   /** The upload that was interrupted while sending just this file. */
   matching(file: Pick<File, "name" | "size" | "lastModified">): RememberedUpload | undefined {
     return this.all().find(

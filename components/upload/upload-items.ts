@@ -1,5 +1,5 @@
 import { titleFromFilename } from "@reelkeep/core/words/format";
-import type { RememberedUpload } from "./remembered-uploads.ts";
+import type { MultipartState, RememberedUpload } from "./remembered-uploads.ts";
 import type { UploadItem } from "./upload-store.ts";
 
 /** What a new upload may take over from one that ended. */
@@ -29,3 +29,9 @@ export const resumedItem = ({ multipart: _, ...upload }: RememberedUpload): Uplo
   problem: null,
   detailsSaved: false,
 });
+
+/** What is kept of an upload for after the page. */
+export function rememberedOf(item: UploadItem, multipart: MultipartState | null): RememberedUpload {
+  const { actionKey, filename, sizeBytes, lastModified, assetId, title, description, sentBytes } = item;
+  return { actionKey, filename, sizeBytes, lastModified, assetId, title, description, sentBytes, multipart };
+}

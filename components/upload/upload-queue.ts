@@ -1,26 +1,14 @@
-import { AppError, type ErrorCode, errorInfo } from "@reelkeep/core/errors";
-import {
-  checkUploadSize,
-  planTransfer,
-  type UploadLimits,
-  uploadContentType,
-} from "@reelkeep/core/upload/policy";
+import type { UploadLimits } from "@reelkeep/core/upload/policy";
 import { busyPhases } from "@reelkeep/core/words/sending";
-import {
-  confirmUpload,
-  getMediaStatus,
-  giveUpUpload,
-  ProblemError,
-  requestUpload,
-  toProblemError,
-} from "../api-client.ts";
+import { confirmUpload, giveUpUpload, ProblemError, problemOf, toProblemError } from "../api-client.ts";
+import { announceUpload } from "./announce-upload.ts";
 import { DetailsSaver } from "./details-saver.ts";
+import { earlyRefusal } from "./early-refusal.ts";
+import { findInterrupted } from "./find-interrupted.ts";
 import { isMissingMultipart, judgeFailure } from "./judge-failure.ts";
 import { Lane } from "./lane.ts";
 import { type RememberedUpload, RememberedUploads } from "./remembered-uploads.ts";
-import { sha256Base64 } from "./sha256.ts";
-import { newItem, resumedItem, type UploadOrigin } from "./upload-items.ts";
-import { heldElsewhere } from "./upload-lock.ts";
+import { newItem, rememberedOf, resumedItem, type UploadOrigin } from "./upload-items.ts";
 import { type UploadItem, UploadStore } from "./upload-store.ts";
 import { createUppy, filesAtOnce, type UploadUppy } from "./uppy.ts";
 
@@ -43,14 +31,13 @@ export class UploadQueue {
   readonly #details = new DetailsSaver(this.store);
   /** By actionKey: the files that this tab holds. */
   readonly #lanes = new Map<string, Lane>();
-  #hashing: Promise<unknown> = Promise.resolve();
 
   constructor(limits: UploadLimits, accountId: string) {
     this.#limits = limits;
     this.#remembered = new RememberedUploads(window.localStorage, accountId);
     this.#uppy = createUppy(limits, (fileId) => this.#announce(this.#laneOf(fileId)));
     this.#listen();
-    void this.#restore();
+    void this.#showInterrupted();
   }
 
   /** Starts to send `files`. Answers the names of those that are being sent already. */
@@ -96,8 +83,7 @@ export class UploadQueue {
     const announced = this.store.find(actionKey)?.assetId != null;
     this.#forget(actionKey);
     this.store.remove(actionKey);
-    // A lost request is repaired by the server's sweep.
-    if (announced) giveUpUpload(actionKey).catch(() => {});
+    if (announced) giveUp(actionKey);
   }
 
   /** Takes a finished upload out of the list. */
@@ -124,7 +110,7 @@ export class UploadQueue {
     const known = this.#remembered.matching(file);
     if (known && this.#lanes.has(known.actionKey)) return false;
     const item = known ? resumedItem(known) : newItem(file, origin);
-    const refusal = this.#refusal(file);
+    const refusal = earlyRefusal(file, this.#limits);
     if (refusal) {
       this.store.add({ ...item, phase: "refused", problem: refusal });
       return true;
@@ -133,22 +119,10 @@ export class UploadQueue {
     if (fileId === null) return false;
     this.store.remove(item.actionKey);
     this.store.add(item);
-    const lane = new Lane(item.actionKey, fileId, file);
+    const lane = new Lane(item, fileId, file);
     this.#lanes.set(item.actionKey, lane);
     void this.#drive(item.actionKey, lane);
     return true;
-  }
-
-  /** The refusal that admission would give too, before a byte is sent. */
-  #refusal(file: File): UploadItem["problem"] {
-    try {
-      uploadContentType(file.name, file.type);
-      checkUploadSize(file.size, this.#limits);
-      return null;
-    } catch (error) {
-      if (error instanceof AppError) return { code: error.code, message: error.message, next: error.next };
-      throw error;
-    }
   }
 
   /** Gives the file to Uppy; null where it has that file already. */
@@ -178,6 +152,7 @@ export class UploadQueue {
         if (lane.cancelled) return;
         if (await this.#confirm(actionKey)) return;
         // The server says that bytes are missing: storage knows which.
+        this.#reopen(lane);
         mayBeThere = false;
         tries += 1;
       } catch (error) {
@@ -193,11 +168,12 @@ export class UploadQueue {
           continue;
         }
         if (tries > triesMax) return this.#stop(actionKey, "stopped", error);
+        this.store.change(actionKey, { bytesPerSecond: null });
         mayBeThere = verdict === "ask-server" && !mayBeThere;
         if (isMissingMultipart(error)) this.#uppy.setFileState(lane.fileId, { s3Multipart: undefined });
         if (verdict === "sign-again" || mayBeThere) continue;
       }
-      if (tries > triesMax) return this.#stop(actionKey, "stopped", problem("upload-incomplete"));
+      if (tries > triesMax) return this.#stop(actionKey, "stopped", problemOf("upload-incomplete"));
       await lane.rest(restMs(tries));
     }
   }
@@ -216,41 +192,32 @@ export class UploadQueue {
     if (lane.failure) throw lane.failure;
   }
 
-  /** Tells the server which file comes, before its first byte; repeats answer the same upload. */
+  /** Lets Uppy send a file again that it takes for done. */
+  #reopen({ fileId }: Lane): void {
+    const { progress } = this.#uppy.getFile(fileId);
+    this.#uppy.setFileState(fileId, { progress: { ...progress, uploadComplete: false, percentage: 0 } });
+  }
+
+  /** Runs before a file's first byte, and again before every retry: announced once is enough. */
   async #announce(lane: Lane): Promise<void> {
     const { actionKey, fileId, file } = lane;
-    const item = this.store.find(actionKey);
-    if (!item || this.#uppy.getFile(fileId).meta.key) return;
-    const plan = planTransfer(file.size, this.#limits);
-    const checksumSha256 = plan.method === "put" ? await this.#hashInTurn(file) : undefined;
-    const { title, description } = this.store.find(actionKey) ?? item;
-    const answer = await requestUpload({
-      actionKey,
-      asset: item.assetId
-        ? { id: item.assetId }
-        : { new: { title: title.trim(), description: description.trim() } },
-      filename: file.name,
-      sizeBytes: file.size,
-      contentType: uploadContentType(file.name, file.type),
-      ...(checksumSha256 && { checksumSha256 }),
+    const itemNow = () => this.store.find(actionKey) ?? lane.item;
+    if (this.#uppy.getFile(fileId).meta.key) return;
+    let announced = itemNow();
+    const answer = await announceUpload(file, this.#limits, () => {
+      announced = itemNow();
+      return announced;
     });
-    if (lane.cancelled) {
-      giveUpUpload(actionKey).catch(() => {});
-      return;
-    }
-    if (answer.method !== plan.method || answer.partSizeBytes !== plan.partSizeBytes)
-      throw problem("conflict");
+    if (lane.cancelled) return giveUp(actionKey);
     this.#uppy.setFileMeta(fileId, { ...this.#uppy.getFile(fileId).meta, key: answer.key });
-    const now = this.store.find(actionKey);
-    const saved = !item.assetId && now?.title === title && now.description === description;
-    this.store.change(actionKey, {
-      assetId: answer.assetId,
-      detailsSaved: saved,
-      phase: this.#isRoomToSend() ? "sending" : "waiting",
-    });
+    const { title, description } = itemNow();
+    // A known video keeps its details: what was typed for this upload is a change of them.
+    const saved = !announced.assetId && announced.title === title && announced.description === description;
+    const phase = this.#isRoomToSend() ? "sending" : "waiting";
+    this.store.change(actionKey, { assetId: answer.assetId, detailsSaved: saved, phase });
     this.#remember(actionKey);
     if (!saved) this.#details.schedule(actionKey);
-    if (answer.status !== "url-created") throw problem("upload-closed");
+    if (answer.status !== "url-created") throw problemOf("upload-closed");
   }
 
   /** Asks the server what became of the file. False: it hasn't fully arrived. */
@@ -264,10 +231,7 @@ export class UploadQueue {
     if (answer === null || answer.status === "url-created") return false;
     await this.#details.save(actionKey);
     if (answer.status === "expired") {
-      this.store.change(actionKey, {
-        phase: "stopped",
-        problem: { code: "upload-expired", ...errorInfo("upload-expired") },
-      });
+      this.#stop(actionKey, "stopped", problemOf("upload-expired"));
       this.#remembered.forget(actionKey);
       return true;
     }
@@ -327,37 +291,21 @@ export class UploadQueue {
     }
   }
 
-  /** Shows what was interrupted when the page went, unless another tab goes on with it or the server has it. */
-  async #restore(): Promise<void> {
-    const uploads = this.#remembered.all();
-    const elsewhere = await heldElsewhere(uploads.map(({ actionKey }) => actionKey));
-    for (const upload of uploads.filter(({ actionKey }) => !elsewhere.has(actionKey))) {
-      const { actionKey } = upload;
-      if (this.#lanes.has(actionKey)) continue;
-      const status = await getMediaStatus(actionKey).then(
-        (media) => media.status,
-        (error: unknown) => (toProblemError(error).code === "not-found" ? "expired" : "url-created"),
-      );
-      if (this.#lanes.has(actionKey)) continue;
-      if (status === "url-created") this.store.add({ ...resumedItem(upload), phase: "file-needed" });
-      else this.#remembered.forget(actionKey);
-    }
+  async #showInterrupted(): Promise<void> {
+    for (const upload of await findInterrupted(this.#remembered))
+      if (!this.store.find(upload.actionKey))
+        this.store.add({ ...resumedItem(upload), phase: "file-needed" });
   }
 
   #remember(actionKey: string): void {
     const item = this.store.find(actionKey);
     if (!item?.assetId) return;
     const lane = this.#lanes.get(actionKey);
-    const before = this.#remembered.all().find((upload) => upload.actionKey === actionKey);
-    const { filename, sizeBytes, lastModified, assetId, title, description, sentBytes } = item;
     const multipart = lane
-      ? (this.#uppy.getFile(lane.fileId)?.s3Multipart ?? null)
-      : (before?.multipart ?? null);
-    if (!lane && !before) return;
-    this.#remembered.keep({
-      ...{ actionKey, filename, sizeBytes, lastModified, assetId, title, description, sentBytes },
-      multipart,
-    });
+      ? this.#uppy.getFile(lane.fileId)?.s3Multipart
+      : this.#remembered.find(actionKey)?.multipart;
+    if (lane || this.#remembered.find(actionKey))
+      this.#remembered.keep(rememberedOf(item, multipart ?? null));
   }
 
   #forget(actionKey: string): void {
@@ -377,16 +325,12 @@ export class UploadQueue {
 
   readonly #isRoomToSend = (): boolean =>
     this.store.items().filter(({ phase }) => phase === "sending" || phase === "paused").length < filesAtOnce;
-
-  /** One file after the other: each is read into memory as a whole. */
-  #hashInTurn(file: File): Promise<string> {
-    const hash = this.#hashing.then(() => sha256Base64(file));
-    this.#hashing = hash.catch(() => {});
-    return hash;
-  }
 }
 
-const problem = (code: ErrorCode) => new ProblemError({ code, ...errorInfo(code) });
+/** A lost request is repaired by the server's sweep. */
+function giveUp(actionKey: string): void {
+  giveUpUpload(actionKey).catch(() => {});
+}
 
 const unreadable = () =>
   new ProblemError({

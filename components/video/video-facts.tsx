@@ -18,7 +18,7 @@ export function VideoFacts({ asset, media }: { asset: AssetSummary; media: Media
           className="figures flex items-center gap-1.5 font-medium text-good"
           data-testid="published-version"
         >
-          <CircleCheck aria-hidden className="size-4" /> Ready · v{version.versionNumber}
+          <CircleCheck aria-hidden className="size-4" /> Ready · version {version.versionNumber}
         </p>
       )}
       <dl className="figures grid grid-cols-[6.5rem_1fr] gap-y-2">

@@ -5,23 +5,21 @@ import type { WaitingReason } from "../job/machine.ts";
 import { formatMoment, formatOrdinal, formatPercent, formatWait, type Reader } from "./format.ts";
 
 /** How a state is coloured; an icon and the words always stand beside the colour. */
-export const tones = ["quiet", "active", "good", "bad"] as const;
-export type Tone = (typeof tones)[number];
+export type Tone = "quiet" | "active" | "good" | "bad";
 
-export const statusIcons = [
-  "sending",
-  "waiting-for-network",
-  "paused",
-  "checking",
-  "in-line",
-  "starting",
-  "trying-again",
-  "processing",
-  "ready",
-  "failed",
-  "stopped",
-] as const;
-export type StatusIcon = (typeof statusIcons)[number];
+/** What the icon beside the words shows. */
+export type StatusIcon =
+  | "sending"
+  | "waiting-for-network"
+  | "paused"
+  | "checking"
+  | "in-line"
+  | "starting"
+  | "trying-again"
+  | "processing"
+  | "ready"
+  | "failed"
+  | "stopped";
 
 /** One state as it is shown: `label` stands alone on a poster, `detail` says why and what next. */
 export interface StatusWords {
@@ -42,7 +40,7 @@ const words = (
 ): StatusWords => ({ label, detail, tone, icon, fraction });
 
 /** Nothing changes any more by itself in these states. */
-export const settledStatuses = [
+const settledStatuses = [
   "processing-completed",
   "failed",
   "cancelled",
