@@ -13,7 +13,7 @@ import {
   paginateListObjectsV2,
 } from "@aws-sdk/client-s3";
 import { createS3Client, type StorageConfig } from "./storage-config.ts";
-import { isMissing, toStorageError } from "./storage-errors.ts";
+import { isMissing, statusOf, toStorageError } from "./storage-errors.ts";
 
 /** What storage tells of an object. The ETag has no quotes. */
 export interface StoredObject {
@@ -30,6 +30,25 @@ export interface PutOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Headers as a client sent them. */
+export interface OpenRequest {
+  readonly range?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** An object's bytes on their way, or why none come. */
+export type OpenedObject =
+  | {
+      readonly status: "open";
+      readonly etag: string;
+      readonly lengthBytes: number;
+      /** Set where only a part was asked for. */
+      readonly contentRange: string | null;
+      readonly body: Readable;
+    }
+  | { readonly status: "not-modified" | "range-refused"; readonly etag: string };
+
 /**
  * The bucket. Keys are whole and relative to it. Every method throws AppError `storage-unavailable` (retryable)
  * when storage doesn't answer; reads with an ETag throw `source-changed` when another object lies there now, and
@@ -42,6 +61,8 @@ export interface ObjectStore {
   readRange(key: string, start: number, end: number, etag: string): Promise<Uint8Array>;
   /** A small object's text. */
   readText(key: string, signal?: AbortSignal): Promise<string>;
+  /** Opens an object for whoever asked over HTTP: their Range and If-None-Match are storage's to answer. */
+  open(key: string, asked: OpenRequest): Promise<OpenedObject>;
   /** Streams the object with this ETag into a file. */
   download(key: string, filePath: string, options: { etag: string; signal?: AbortSignal }): Promise<void>;
   putFile(key: string, filePath: string, options: PutOptions): Promise<{ etag: string; sizeBytes: number }>;
@@ -101,6 +122,29 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
       ask(async () => {
         const answer = await s3.send(new GetObjectCommand(at(key)), abort(signal));
         return answer.Body!.transformToString();
+      }),
+
+    open: (key, { range, ifNoneMatch, signal }) =>
+      ask(async (): Promise<OpenedObject> => {
+        const command = new GetObjectCommand({
+          ...at(key),
+          ...(range ? { Range: range } : {}),
+          ...(ifNoneMatch ? { IfNoneMatch: ifNoneMatch } : {}),
+        });
+        try {
+          const answer = await s3.send(command, abort(signal));
+          return {
+            status: "open",
+            etag: bare(answer.ETag),
+            lengthBytes: answer.ContentLength ?? 0,
+            contentRange: answer.ContentRange ?? null,
+            body: answer.Body as Readable,
+          };
+        } catch (error) {
+          if (statusOf(error) === 304) return { status: "not-modified", etag: bare(ifNoneMatch) };
+          if (statusOf(error) === 416) return { status: "range-refused", etag: "" };
+          throw error;
+        }
       }),
 
     download: (key, filePath, { etag, signal }) =>

@@ -1,7 +1,8 @@
 import { S3ServiceException } from "@aws-sdk/client-s3";
 import { AppError } from "@reelkeep/core/errors";
 
-const statusOf = (error: unknown) =>
+/** The HTTP status of storage's refusal; undefined where none came. */
+export const statusOf = (error: unknown) =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 
 /** Whether storage says that there is no such object. */
