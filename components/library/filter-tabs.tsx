@@ -34,7 +34,7 @@ export function FilterTabs({
               : "border-transparent text-ink-soft hover:text-ink",
           )}
         >
-          {labels[filter]}
+          {labels[filter]}{" "}
           {filter !== "all" && (
             <span className="inline-block min-w-5 text-right">{counts?.[filter] ?? ""}</span>
           )}
