@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { AppError } from "@reelkeep/core/errors";
 import { type EncodingProfile, hlsTsV1 } from "@reelkeep/core/media/profile";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "./ffmpeg/run.ts";
+import { inputSandbox, inputUrl } from "./ffmpeg/tools.ts";
 import { probeSource } from "./stages/probe.ts";
 import { inspectTrack, testTools, transcodeInto } from "./testing/media.ts";
 
@@ -117,6 +119,14 @@ describe.skipIf(!isHere)("the corpus", () => {
     // The encoder's first frame of sound is its own run-up.
     const soundStart = (await start("audio")) + 1024 / rate;
     expect(Math.abs((await start("240p")) - soundStart - late)).toBeLessThan(0.04);
+  });
+
+  it("M1 an AVI with a playlist in its subtitles opens no other file", async () => {
+    const sample = samples.find(({ kind }) => kind.startsWith("avi-with-embedded-hls"))!;
+    const args = ["-v", "debug", ...inputSandbox, "-show_packets", inputUrl(join(corpus, sample.file))];
+    const { stderrTail } = await run(testTools, "ffprobe", args);
+    const opened = [...stderrTail.matchAll(/Opening '([^']*)'/g)].map(([, name]) => name);
+    expect(opened.filter((name) => name !== inputUrl(join(corpus, sample.file)))).toEqual([]);
   });
 
   it("M1 a long video is known to be long", async () => {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -93,6 +93,19 @@ describe("the transcode command", () => {
     const refused = await transcode([source, "--out", taken]);
     expect(refused.status).toBe(64);
     expect(await readdir(taken)).toEqual(["thesis.txt"]);
+  });
+
+  it("M1 a source that turns out to be cut off leaves nothing half done behind", async () => {
+    const whole = join(root, "whole.mp4");
+    const picture = "testsrc2=size=160x90:rate=25:duration=8";
+    await ffmpeg("-f", "lavfi", "-i", picture, "-c:v", "libx264", "-movflags", "+faststart", whole);
+    const file = join(root, "cut-off.mp4");
+    const bytes = await readFile(whole);
+    await writeFile(file, bytes.subarray(0, bytes.length / 2));
+    const out = join(root, "cut");
+    const { status, stdout } = await transcode([file, "--out", out, "--json"]);
+    expect([status, JSON.parse(stdout).code]).toEqual([2, "unreadable-file"]);
+    expect(await readdir(out)).toEqual([]);
   });
 
   it.each([

@@ -82,6 +82,7 @@ async function transcode(command: Command, signal: AbortSignal): Promise<Transco
   const { FFMPEG_PATH, FFPROBE_PATH, PATH } = process.env;
   const tools = await findMediaTools({ FFMPEG_PATH, FFPROBE_PATH, PATH });
   await using scratch = await openScratch(join(tmpdir(), "reelkeep"), source.size);
+  let isWriting = false;
   const showProgress = process.stderr.isTTY && !command.json;
   try {
     return await transcodeFile({
@@ -92,9 +93,16 @@ async function transcode(command: Command, signal: AbortSignal): Promise<Transco
       store: directoryStore(command.out),
       signal,
       // An earlier result goes only once the new file is known to be a video.
-      onPlan: () => removeResult(command.out),
+      onPlan: async () => {
+        await removeResult(command.out);
+        isWriting = true;
+      },
       ...(showProgress ? { onProgress: drawProgress } : {}),
     });
+  } catch (error) {
+    // Half a result is none, and would be refused by the next run.
+    if (isWriting) await removeResult(command.out);
+    throw error;
   } finally {
     if (showProgress) process.stderr.write("\r\x1b[K");
   }
