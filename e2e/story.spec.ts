@@ -71,7 +71,7 @@ test("D2 D3 X3 it plays through signed cookies: the picture moves, no fatal erro
   await owner.goto(videoPath);
   await play(owner);
   expect(refused).toEqual([]);
-  await expect(owner.getByRole("alert")).toHaveCount(0);
+  await expect(owner.getByTestId("player").getByRole("alert")).toHaveCount(0);
 });
 
 test("U2 U3 a large file goes up in parts, straight to storage, and becomes Ready", async () => {
@@ -159,7 +159,7 @@ test("D2 D3 the same page plays on after its first cookies' end, because it rene
   await play(owner);
   // The stack of this run grants ten seconds at a time; this film is three times as long.
   await advances(owner, 25);
-  await expect(owner.getByRole("alert")).toHaveCount(0);
+  await expect(owner.getByTestId("player").getByRole("alert")).toHaveCount(0);
 });
 
 test("D3 a viewer whose invitation was revoked can't go on", async () => {

@@ -97,7 +97,9 @@ export async function previewInvitation(
   token: string,
 ): Promise<InvitationPreview | null> {
   const row = await findInvitationByToken(db, hashOf(token));
-  if (!row || row.invitation.revokedAt || row.expired || row.assetState === "deleted") return null;
+  if (!row || row.invitation.revokedAt || row.assetState === "deleted") return null;
+  const { acceptedBy } = row.invitation;
+  if (acceptedBy ? acceptedBy !== userId : row.expired) return null;
   return { invitedBy: row.invitedByName, assetTitle: row.assetTitle, email: row.invitation.email };
 }
 

@@ -147,7 +147,7 @@ describe("invitations", () => {
     await expect(getAsset(context, actor, assetId)).rejects.toEqual(code("not-found"));
     const { invitation, url } = await inviteViewer(context, creator, assetId, {});
     expect(url.startsWith(`${context.appUrl}/invite/`)).toBe(true);
-    expect(await previewInvitation(context, tokenOf(url))).toMatchObject({ assetTitle: "A film" });
+    expect(await previewInvitation(context, tokenOf(url), null)).toMatchObject({ assetTitle: "A film" });
     await acceptInvitation(context, { token: tokenOf(url) }, viewer, noSignUp);
 
     const { grant, cookies } = await grantPlayback(context, actor, assetId);
@@ -173,6 +173,8 @@ describe("invitations", () => {
     await accept(first);
     await accept(first);
     await expect(accept(second)).rejects.toEqual(code("invitation-invalid"));
+    expect(await previewInvitation(context, tokenOf(url), null)).toBeNull();
+    expect(await previewInvitation(context, tokenOf(url), first.id)).not.toBeNull();
     const guess = acceptInvitation(context, { token: "a".repeat(32) }, second, noSignUp);
     await expect(guess).rejects.toEqual(code("invitation-invalid"));
   });

@@ -90,8 +90,8 @@ export const clientSettings = (): { uploadLimits: UploadLimits } => ({
 });
 
 /** What stands behind an invitation's link; null for one that can't be accepted. */
-export const previewInvitation = (token: string): Promise<InvitationPreview | null> =>
-  preview(serverContext(), token);
+export const previewInvitation = async (token: string): Promise<InvitationPreview | null> =>
+  preview(serverContext(), token, (await currentAccount())?.id ?? null);
 
 /** The asset, if whoever asks may see it; else null. */
 export async function findVisibleAsset(id: string): Promise<AssetSummary | null> {
