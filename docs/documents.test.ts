@@ -35,14 +35,23 @@ function section(text: string, heading: string): string {
 
 /** The cells of a section's table rows, without the head. */
 const rowsOf = (text: string): string[][] =>
-  [...text.matchAll(/^\| (.+) \|$/gm)]
-    .map(([, row]) => row!.split(" | ").map((cell) => cell.trim()))
+  [...text.matchAll(/^\|(.+)\|$/gm)]
+    .map(([, row]) => row!.split("|").map((cell) => cell.trim()))
     .filter(([first]) => !/^-+$/.test(first!))
     .slice(1);
 
 /** Every match of the pattern's first group in a file. */
 const namesIn = (file: string, pattern: RegExp): string[] =>
   [...read(file).matchAll(pattern)].map(([, name]) => name!);
+
+/** The headings of a document, as links name them. */
+const headingsOf = (document: string): string[] =>
+  namesIn(document, /^#+ (.+)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, "")
+      .replaceAll(" ", "-"),
+  );
 
 describe("the state charts", () => {
   it.each(Object.entries({ uploadMachine, jobMachine, attemptMachine, assetMachine, outboxMachine }))(
@@ -60,9 +69,14 @@ describe("the state charts", () => {
 });
 
 describe("what documents refer to", () => {
-  it.each(documents)("%s links to files that are there", (document) => {
-    const links = namesIn(document, /\]\((?!https?:|mailto:|#)([^)#\s]+)/g);
-    const missing = links.filter((link) => !existsSync(path.join(root, path.dirname(document), link)));
+  it.each(documents)("%s links to files and headings that are there", (document) => {
+    const links = namesIn(document, /\]\((?!https?:)([^)\s]+)\)/g);
+    const missing = links.filter((link) => {
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? document : path.join(path.dirname(document), file);
+      if (!existsSync(path.join(root, target))) return true;
+      return anchor !== undefined && !headingsOf(target).includes(anchor);
+    });
     expect(missing).toEqual([]);
   });
 
