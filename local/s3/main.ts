@@ -17,7 +17,6 @@ const environment = z
     /** Comma-separated. */
     REELKEEP_S3_CORS_ORIGINS: z.string().default(""),
     REELKEEP_S3_EVENT_TARGET: z.url().optional(),
-    REELKEEP_S3_EVENT_TOKEN: z.string().min(1).optional(),
     REELKEEP_S3_EVENT_PREFIX: z.string().optional(),
   })
   .parse(process.env);
@@ -32,7 +31,6 @@ const server = await startS3({
   buckets: environment.S3_BUCKET ? [environment.S3_BUCKET] : [],
   corsOrigins: environment.REELKEEP_S3_CORS_ORIGINS.split(",").filter((origin) => origin !== ""),
   eventTarget: environment.REELKEEP_S3_EVENT_TARGET,
-  eventToken: environment.REELKEEP_S3_EVENT_TOKEN,
   eventPrefix: environment.REELKEEP_S3_EVENT_PREFIX,
 });
 console.log(`storage listens on ${server.url}`);

@@ -190,10 +190,12 @@ function chooseParts(
   upload: UploadRecord,
   wanted: z.infer<typeof completionSchema>["Part"],
 ): PartRecord[] {
+  const inOrder = wanted.every(
+    ({ PartNumber }, index) => index === 0 || Number(PartNumber) > Number(wanted[index - 1]!.PartNumber),
+  );
+  if (!inOrder) throw new S3Error("InvalidPartOrder");
   return wanted.map(({ PartNumber, ETag }, index) => {
-    const number = Number(PartNumber);
-    if (index > 0 && number <= Number(wanted[index - 1]!.PartNumber)) throw new S3Error("InvalidPartOrder");
-    const part = store.uploads.findPart(upload.id, number);
+    const part = store.uploads.findPart(upload.id, Number(PartNumber));
     if (!part || part.etag !== ETag.replaceAll('"', "").trim()) throw new S3Error("InvalidPart");
     if (part.sizeBytes < partBytesMin && index < wanted.length - 1) throw new S3Error("EntityTooSmall");
     return part;

@@ -8,10 +8,8 @@ export type CreationReason = "PutObject" | "POST Object" | "CopyObject" | "Compl
 export interface EventTarget {
   /** Gets each event by POST, at least once, until it answers with 2xx. */
   readonly url: string;
-  /** Sent as a bearer token. */
-  readonly token?: string | undefined;
   /** Only objects whose keys begin with it are told of. */
-  readonly keyPrefix?: string | undefined;
+  readonly keyPrefix: string;
 }
 
 /** Tells a target of new objects. Each event is stored in the transaction that makes its object visible. */
@@ -32,7 +30,7 @@ const retrySecondsMax = 60;
 
 export function createOutbox(records: EventRecords, region: string, target: EventTarget | undefined): Outbox {
   if (!target) return { add: () => {}, nudge: () => {}, close: async () => {} };
-  const { url, token, keyPrefix = "" } = target;
+  const { url, keyPrefix } = target;
   const closing = new AbortController();
   const inFlight = new Map<number, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
@@ -41,10 +39,7 @@ export function createOutbox(records: EventRecords, region: string, target: Even
     try {
       const answer = await fetch(url, {
         method: "POST",
-        headers: {
-          "content-type": "application/json",
-          ...(token ? { authorization: `Bearer ${token}` } : {}),
-        },
+        headers: { "content-type": "application/json" },
         body,
         redirect: "error",
         signal: AbortSignal.any([closing.signal, AbortSignal.timeout(answerSecondsMax * 1000)]),

@@ -26,9 +26,8 @@ export interface S3Options {
   readonly buckets?: readonly string[];
   /** Whose pages may use buckets that have no CORS rules of their own. */
   readonly corsOrigins?: readonly string[];
-  /** Gets events of new objects by POST, with the token as a bearer token. */
+  /** An address that gets events of new objects by POST, at least once each, until it answers with 2xx. */
   readonly eventTarget?: string | undefined;
-  readonly eventToken?: string | undefined;
   /** Only keys below it are told of. */
   readonly eventPrefix?: string | undefined;
   /** Hears of faults of our own. */
@@ -54,7 +53,7 @@ export async function startS3(options: S3Options): Promise<RunningS3> {
     dataDir: options.dataDir,
     region,
     eventTarget: options.eventTarget
-      ? { url: options.eventTarget, token: options.eventToken, keyPrefix: options.eventPrefix }
+      ? { url: options.eventTarget, keyPrefix: options.eventPrefix ?? "" }
       : undefined,
   });
   for (const bucket of options.buckets ?? []) {
@@ -135,7 +134,7 @@ function createHandler(
     try {
       const request = readRequest(message, response, id);
       if (request.method !== "OPTIONS") cors = corsHeaders(rulesOf(request.bucket), origin, request.method);
-      await send(response, id, { ...(await answer(request)) }, cors);
+      await send(response, id, await answer(request), cors);
     } catch (error) {
       if (response.headersSent) return void response.destroy();
       if (!(error instanceof S3Error)) onFault(error);
