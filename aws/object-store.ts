@@ -13,7 +13,7 @@ import {
   paginateListObjectsV2,
 } from "@aws-sdk/client-s3";
 import { createS3Client, type StorageConfig } from "./storage-config.ts";
-import { isMissing, statusOf, toStorageError } from "./storage-errors.ts";
+import { headerOf, isMissing, statusOf, toStorageError } from "./storage-errors.ts";
 
 /** What storage tells of an object. The ETag has no quotes. */
 export interface StoredObject {
@@ -47,7 +47,9 @@ export type OpenedObject =
       readonly contentRange: string | null;
       readonly body: Readable;
     }
-  | { readonly status: "not-modified" | "range-refused"; readonly etag: string };
+  | { readonly status: "not-modified"; readonly etag: string }
+  /** `contentRange` tells the size, where storage does. */
+  | { readonly status: "range-refused"; readonly contentRange: string | null };
 
 /**
  * The bucket. Keys are whole and relative to it. Every method throws AppError `storage-unavailable` (retryable)
@@ -141,8 +143,10 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
             body: answer.Body as Readable,
           };
         } catch (error) {
-          if (statusOf(error) === 304) return { status: "not-modified", etag: bare(ifNoneMatch) };
-          if (statusOf(error) === 416) return { status: "range-refused", etag: "" };
+          if (statusOf(error) === 304)
+            return { status: "not-modified", etag: bare(headerOf(error, "etag") ?? ifNoneMatch) };
+          if (statusOf(error) === 416)
+            return { status: "range-refused", contentRange: headerOf(error, "content-range") ?? null };
           throw error;
         }
       }),

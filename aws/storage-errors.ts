@@ -5,6 +5,10 @@ import { AppError } from "@reelkeep/core/errors";
 export const statusOf = (error: unknown) =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 
+/** A header of storage's refusal. `name` in lower case. */
+export const headerOf = (error: unknown, name: string): string | undefined =>
+  error instanceof S3ServiceException ? error.$response?.headers[name] : undefined;
+
 /** Whether storage says that there is no such object. */
 export const isMissing = (error: unknown): boolean => statusOf(error) === 404;
 

@@ -33,7 +33,7 @@ export function parsePolicy(json: string): Policy | null {
 export const cannedPolicy = (resource: string, expires: string): string =>
   `{"Statement":[{"Resource":"${resource}","Condition":{"DateLessThan":{"AWS:EpochTime":${expires}}}}]}`;
 
-/** What a request is, to a policy. `url` without its query; `now` in seconds since 1970. */
+/** What a request is, to a policy. `url` without CloudFront's own parameters; `now` in seconds since 1970. */
 export interface PolicyRequest {
   readonly url: string;
   readonly now: number;
@@ -71,11 +71,15 @@ function matches(pattern: string, text: string): boolean {
   return p === pattern.length;
 }
 
+/** `range` is an address or a CIDR block; one that is neither holds nobody. */
 function isWithin(range: string, ip: string): boolean {
-  const [network = "", bits] = range.split("/");
-  const family = isIP(network) === 6 ? "ipv6" : "ipv4";
-  if (!isIP(network) || !isIP(ip)) return false;
+  const [network = "", bits, ...rest] = range.split("/");
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(network)] ?? -1;
+  const prefix = bits === undefined ? bitsMax : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  if (rest.length > 0 || prefix < 0 || prefix > bitsMax || !isIP(ip)) return false;
   const list = new BlockList();
-  list.addSubnet(network, Number(bits ?? (family === "ipv6" ? 128 : 32)), family);
-  return list.check(ip, isIP(ip) === 6 ? "ipv6" : "ipv4");
+  list.addSubnet(network, prefix, familyOf(network));
+  return list.check(ip, familyOf(ip));
 }
+
+const familyOf = (ip: string) => (isIP(ip) === 6 ? "ipv6" : "ipv4");

@@ -9,7 +9,7 @@ import { createObjectStore, type ObjectStore } from "@reelkeep/aws/object-store"
 import type { StorageConfig } from "@reelkeep/aws/storage-config";
 import { AppError } from "@reelkeep/core/errors";
 import { contentTypeOf, processedPrefix } from "@reelkeep/core/object-keys";
-import { isSigned, type PublicKeys } from "./signed-request.ts";
+import { isSigned, type PublicKeys, readPublicKeys } from "./signed-request.ts";
 
 export interface CdnOptions {
   readonly host: string;
@@ -18,21 +18,27 @@ export interface CdnOptions {
   readonly storage: StorageConfig;
   /** The address that policies name, without a final slash; by default the server's own. */
   readonly baseUrl?: string;
-  readonly keys: PublicKeys;
+  /** Public keys in PEM, by their key pair ids. */
+  readonly keys: Readonly<Record<string, string>>;
   /** Pages that may read answers, with credentials. */
   readonly allowedOrigins: readonly string[];
 }
 
+/** A running stand-in. */
 export interface Cdn {
+  /** The address that policies name. */
   readonly url: string;
   readonly port: number;
+  /** Cuts what is still being sent. */
   close(): Promise<void>;
 }
 
+/** Starts the stand-in. @throws Error when the port is taken or a key can't be read. */
 export async function startCdn(options: CdnOptions): Promise<Cdn> {
   const store = createObjectStore(options.storage);
+  const keys = readPublicKeys(options.keys);
   const server = createServer((request, response) => {
-    serve(request, response, store, { ...options, baseUrl }).catch(() => response.destroy());
+    serve(request, response, store, { ...options, baseUrl, keys }).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -55,31 +61,33 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   store: ObjectStore,
-  options: CdnOptions & { baseUrl: string },
+  { baseUrl, keys, allowedOrigins }: { baseUrl: string; keys: PublicKeys; allowedOrigins: readonly string[] },
 ): Promise<void> {
-  const end = (status: number, headers: Record<string, string> = {}) => {
-    response.writeHead(status, headers).end();
-  };
   // Also on refusals: without them a page can't tell "not allowed" from a broken network.
-  allowOrigin(request, response, options.allowedOrigins);
-  if (request.method === "OPTIONS") return end(204, preflight);
-  if (request.method !== "GET" && request.method !== "HEAD") return end(405, { allow: "GET, HEAD, OPTIONS" });
+  const originAllowed = allowOrigin(request, response, allowedOrigins);
+  if (request.method === "OPTIONS") {
+    response.writeHead(204, originAllowed ? preflight : {}).end();
+    return;
+  }
+  if (request.method !== "GET" && request.method !== "HEAD")
+    return refuse(response, 405, { allow: "GET, HEAD, OPTIONS" });
 
-  const [path = "", query = ""] = splitOnce(request.url ?? "/", "?");
+  const [path, query] = splitOnce(request.url ?? "/", "?");
   const key = keyOf(path);
-  if (key === null) return end(403);
-  const signed = isSigned(
-    {
-      url: `${options.baseUrl}${path}`,
-      now: Date.now() / 1000,
-      ip: request.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "",
-      cookie: request.headers.cookie,
-      query: new URLSearchParams(query),
-    },
-    options.keys,
-  );
-  if (!signed) return end(403, { "cache-control": "no-store" });
+  const signed = {
+    baseUrl,
+    path,
+    query,
+    cookie: request.headers.cookie,
+    now: Date.now() / 1000,
+    ip: request.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "",
+  };
+  if (key === null || !isSigned(signed, keys)) return refuse(response, 403);
   await send(request, response, store, key);
+}
+
+function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { "cache-control": "no-store", ...headers }).end();
 }
 
 /**
@@ -112,20 +120,21 @@ async function send(
     });
   } catch (error) {
     const status = error instanceof AppError && error.code === "source-gone" ? 404 : 502;
-    response.writeHead(status, { "cache-control": "no-store" }).end();
-    return;
+    return refuse(response, status);
   }
+  if (object.status === "range-refused")
+    return refuse(response, 416, object.contentRange ? { "content-range": object.contentRange } : {});
   const headers: Record<string, string | number> = {
     etag: `"${object.etag}"`,
     "accept-ranges": "bytes",
     "content-type": contentTypeOf(key),
+    "x-content-type-options": "nosniff",
     "cache-control": key.endsWith(".m3u8")
       ? "private, max-age=60"
       : `private, max-age=${yearSeconds}, immutable`,
   };
-  if (object.status !== "open") {
-    if (object.status === "not-modified") response.writeHead(304, headers).end();
-    else response.writeHead(416, { "cache-control": "no-store" }).end();
+  if (object.status === "not-modified") {
+    response.writeHead(304, headers).end();
     return;
   }
   headers["content-length"] = object.lengthBytes;
@@ -146,13 +155,19 @@ const preflight = {
   "access-control-max-age": "600",
 };
 
-function allowOrigin(request: IncomingMessage, response: ServerResponse, allowed: readonly string[]): void {
+/** Whether the asking page may read the answer; the headers that say so are set. */
+function allowOrigin(
+  request: IncomingMessage,
+  response: ServerResponse,
+  allowed: readonly string[],
+): boolean {
   response.setHeader("vary", "Origin");
   const { origin } = request.headers;
-  if (origin === undefined || !allowed.includes(origin)) return;
+  if (origin === undefined || !allowed.includes(origin)) return false;
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader("access-control-allow-credentials", "true");
   response.setHeader("access-control-expose-headers", "content-length, content-range, etag");
+  return true;
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

@@ -1,77 +1,94 @@
 /** Finds what a request was signed with, in its cookies or its query, and checks it with the public keys. */
-import { createVerify } from "node:crypto";
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { allows, cannedPolicy, type PolicyRequest, parsePolicy } from "./policy.ts";
 
-/** The key group: key pair ids and their public keys in PEM. */
-export type PublicKeys = Readonly<Record<string, string>>;
+/** The key group: public keys by their key pair ids. */
+export type PublicKeys = ReadonlyMap<string, KeyObject>;
 
-/** The parts of one signature, as they travel. */
-interface Signed {
-  readonly keyPairId: string | undefined;
-  readonly signature: string | undefined;
-  readonly policy: string | undefined;
-  readonly expires: string | undefined;
-  readonly algorithm: string | undefined;
+/** Reads PEM by key pair id. @throws Error where one isn't a public key. */
+export const readPublicKeys = (pems: Readonly<Record<string, string>>): PublicKeys =>
+  new Map(Object.entries(pems).map(([id, pem]) => [id, createPublicKey(pem)]));
+
+/** One signature's parts by their names, without the cookies' prefix. */
+type Signed = Partial<Record<PartName, string>>;
+const partNames = ["Policy", "Expires", "Signature", "Key-Pair-Id", "Hash-Algorithm"] as const;
+type PartName = (typeof partNames)[number];
+const isPartName = (name: string): name is PartName => (partNames as readonly string[]).includes(name);
+
+/** A request as it came. */
+export interface SignedRequest {
+  readonly baseUrl: string;
+  /** As it came, from its first slash on. */
+  readonly path: string;
+  /** As it came, without the question mark. */
+  readonly query: string;
+  readonly cookie: string | undefined;
+  readonly now: number;
+  readonly ip: string;
 }
 
 /**
- * Whether the request carries a signature that opens it. A browser sends the cookies of every matching path, the
- * most specific first, so one name may come several times; each complete set is tried, in that order.
+ * Whether the request carries a signature that opens it. A signature in the query decides alone, whatever the
+ * cookies say. A browser sends the cookies of every matching path, the most specific first, so there may be
+ * several sets; one that opens it is enough.
+ * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-choosing-signed-urls-cookies.html
  */
-export function isSigned(
-  request: PolicyRequest & { readonly cookie: string | undefined; readonly query: URLSearchParams },
-  keys: PublicKeys,
-): boolean {
-  return [fromQuery(request.query), ...fromCookies(request.cookie ?? "")].some((signed) =>
-    opens(signed, request, keys),
-  );
+export function isSigned(request: SignedRequest, keys: PublicKeys): boolean {
+  const { signed, rest } = splitQuery(request.query);
+  const asked = {
+    url: `${request.baseUrl}${request.path}${rest && `?${rest}`}`,
+    now: request.now,
+    ip: request.ip,
+  };
+  const sets = signed.Signature === undefined ? readCookies(request.cookie ?? "") : [signed];
+  return sets.some((set) => opens(set, asked, keys));
 }
 
 function opens(signed: Signed, request: PolicyRequest, keys: PublicKeys): boolean {
-  const key =
-    signed.keyPairId !== undefined && Object.hasOwn(keys, signed.keyPairId) && keys[signed.keyPairId];
-  if (!key || !signed.signature) return false;
-  const text = signed.policy
-    ? decode(signed.policy).toString("utf8")
-    : signed.expires && /^\d+$/.test(signed.expires)
-      ? cannedPolicy(request.url, signed.expires)
-      : undefined;
-  if (text === undefined) return false;
-  const verifier = createVerify(signed.algorithm === "SHA256" ? "RSA-SHA256" : "RSA-SHA1").update(text);
-  if (!verifier.verify(key, decode(signed.signature))) return false;
-  const policy = parsePolicy(text);
+  const key = keys.get(signed["Key-Pair-Id"] ?? "");
+  const text = policyText(signed, request.url);
+  if (!key || text === null || !signed.Signature) return false;
+  const algorithm = signed["Hash-Algorithm"] === "SHA256" ? "sha256" : "sha1";
+  if (!verify(algorithm, text, key, decode(signed.Signature))) return false;
+  const policy = parsePolicy(text.toString("utf8"));
   return policy !== null && allows(policy, request);
 }
 
-const fromQuery = (query: URLSearchParams): Signed => ({
-  keyPairId: query.get("Key-Pair-Id") ?? undefined,
-  signature: query.get("Signature") ?? undefined,
-  policy: query.get("Policy") ?? undefined,
-  expires: query.get("Expires") ?? undefined,
-  algorithm: query.get("Hash-Algorithm") ?? undefined,
-});
+/** What was signed: the policy that came along or, for a canned one, the text that its expiry stands for. */
+function policyText({ Policy, Expires }: Signed, url: string): Buffer | null {
+  if (Policy !== undefined) return decode(Policy);
+  return Expires !== undefined && /^\d{1,15}$/.test(Expires) ? Buffer.from(cannedPolicy(url, Expires)) : null;
+}
+
+/** A policy names the address with its own query, but without what CloudFront has added. */
+function splitQuery(query: string): { signed: Signed; rest: string } {
+  const signed: Signed = {};
+  const rest = query.split("&").filter((pair) => {
+    const [[name, value] = ["", ""]] = new URLSearchParams(pair);
+    if (!isPartName(name)) return true;
+    signed[name] ??= value;
+    return false;
+  });
+  return { signed, rest: rest.join("&") };
+}
 
 /** More sets than anybody watches at once; the rest is ignored. */
 const setsMax = 20;
 
-function fromCookies(header: string): Signed[] {
-  const values = new Map<string, string[]>();
-  for (const pair of header.split(";")) {
-    const at = pair.indexOf("=");
-    const name = pair.slice(0, at).trim();
-    if (at > 0 && name.startsWith("CloudFront-"))
-      values.set(name, [...(values.get(name) ?? []), pair.slice(at + 1).trim()]);
+/** The cookies of one path follow each other, so a name that comes again begins the next set. */
+function readCookies(header: string): Signed[] {
+  const sets: Signed[] = [];
+  let set: Signed = {};
+  for (const [, name = "", value = ""] of header.matchAll(/(?:^|;)\s*CloudFront-([^=;\s]+)=([^;\s]*)/g)) {
+    if (!isPartName(name)) continue;
+    if (sets.length === 0 || set[name] !== undefined) {
+      if (sets.length === setsMax) break;
+      set = {};
+      sets.push(set);
+    }
+    set[name] = value;
   }
-  const all = (name: string) => values.get(`CloudFront-${name}`) ?? [];
-  return all("Signature")
-    .slice(0, setsMax)
-    .map((signature, i) => ({
-      signature,
-      keyPairId: all("Key-Pair-Id")[i],
-      policy: all("Policy")[i],
-      expires: all("Expires")[i],
-      algorithm: all("Hash-Algorithm")[i],
-    }));
+  return sets;
 }
 
 /** CloudFront's base64: `-`, `_` and `~` for what a URL or a cookie can't hold. */
