@@ -34,17 +34,6 @@ export const defineMachine = <
   readonly transitions: Transitions;
 }) => machine;
 
-/** The names of a machine's moves that have the guard `G`. */
-export type MovesWithGuard<M extends Machine<string, string>, G extends Guard> = {
-  [Name in keyof M["transitions"]]: M["transitions"][Name]["guard"] extends G ? Name : never;
-}[keyof M["transitions"]];
-
-/** The states that no move leaves. */
-export function finalStates<State extends string>(machine: Machine<State, string>): State[] {
-  const left = new Set(Object.values<Transition<State>>(machine.transitions).flatMap((t) => t.from));
-  return machine.states.filter((state) => !left.has(state));
-}
-
 /** The machine as a Mermaid state chart, the text that stands in ARCHITECTURE.md. */
 export function toMermaid(machine: Machine<string, string>): string {
   const lines = Object.entries(machine.transitions).flatMap(([name, { from, to, guard }]) =>

@@ -6,7 +6,6 @@
  * prefix, so one cookie policy opens exactly one version and an orphan can't touch its successor's output.
  * Keys in the database are relative to the bucket; no host and no leading slash.
  */
-export const uploadsPrefix = "uploads/";
 export const processedPrefix = "processed/";
 
 const idPattern = "[A-Za-z0-9_-]{1,64}";
@@ -50,12 +49,6 @@ export function attemptPrefix(parts: AttemptPrefixParts): string {
   const prefix = `processed/${parts.userId}/${parts.actionKey}/attempt-${parts.attemptNumber}/`;
   if (!attemptPrefixPattern.test(prefix)) throw new RangeError(`not an attempt prefix: ${prefix}`);
   return prefix;
-}
-
-/** The parts of an attempt's prefix, or null where it isn't one. */
-export function parseAttemptPrefix(prefix: string): AttemptPrefixParts | null {
-  const [, userId, actionKey, n] = attemptPrefixPattern.exec(prefix) ?? [];
-  return userId && actionKey && n ? { userId, actionKey, attemptNumber: Number(n) } : null;
 }
 
 /** File names below a version's prefix. Renditions are folders named by their rung, the sound is `audio`. */

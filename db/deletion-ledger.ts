@@ -115,12 +115,3 @@ export async function postponeDeletion(db: Executor, entry: LedgerEntry, error: 
     })
     .where(eq(deletionLedger.id, entry.id));
 }
-
-/** Entries that still have something to do, whenever they are due. */
-export async function countOpenDeletions(db: Executor): Promise<number> {
-  const rows = await db
-    .select({ id: deletionLedger.id })
-    .from(deletionLedger)
-    .where(isNull(deletionLedger.confirmedAt));
-  return rows.length;
-}

@@ -75,19 +75,3 @@ export async function revokeInvitation(db: Executor, id: string): Promise<void> 
     .set({ revokedAt: now })
     .where(and(eq(invitations.id, id), isNull(invitations.revokedAt)));
 }
-
-/** Whether this person was let in to this asset and still is. */
-export async function isInvited(db: Executor, userId: string, assetId: string): Promise<boolean> {
-  const rows = await db
-    .select({ id: invitations.id })
-    .from(invitations)
-    .where(
-      and(
-        eq(invitations.acceptedBy, userId),
-        eq(invitations.assetId, assetId),
-        isNull(invitations.revokedAt),
-      ),
-    )
-    .limit(1);
-  return rows.length > 0;
-}

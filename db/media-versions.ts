@@ -2,11 +2,10 @@
 import { eq } from "drizzle-orm";
 import type { Executor, Transaction } from "./client.ts";
 import { now } from "./clock.ts";
-import { type InventoryItem, mediaVersions, type VersionRendition } from "./schema/media-versions.ts";
+import { mediaVersions } from "./schema/media-versions.ts";
 import { publicationAudits } from "./schema/publication-audits.ts";
 
 export type MediaVersion = typeof mediaVersions.$inferSelect;
-export type { InventoryItem, VersionRendition };
 export type NewMediaVersion = Omit<MediaVersion, "verifiedAt" | "publishedAt">;
 
 /** Part of publication, in its transaction. */
@@ -16,11 +15,6 @@ export async function insertVersion(tx: Transaction, version: NewMediaVersion): 
     .values({ ...version, verifiedAt: now, publishedAt: now })
     .returning();
   return rows[0]!;
-}
-
-export async function findVersion(db: Executor, id: string): Promise<MediaVersion | null> {
-  const rows = await db.select().from(mediaVersions).where(eq(mediaVersions.id, id));
-  return rows[0] ?? null;
 }
 
 /** The version that an attempt published; null where it published none. */

@@ -91,10 +91,11 @@ export async function revokeInvitation(needs: Pick<Needs, "db">, actor: Actor, i
   await revoke(needs.db, id);
 }
 
-/** What stands behind a link; null for one that can't be accepted. */
+/** What stands behind a link; null for one that `userId` (null: somebody new) can't accept. */
 export async function previewInvitation(
   { db }: Pick<Needs, "db">,
   token: string,
+  userId: string | null,
 ): Promise<InvitationPreview | null> {
   const row = await findInvitationByToken(db, hashOf(token));
   if (!row || row.invitation.revokedAt || row.assetState === "deleted") return null;

@@ -13,15 +13,8 @@ export const accountSchema = z
   .meta({ id: "Account" });
 export type Account = z.infer<typeof accountSchema>;
 
-/** `GET /api/session`: who asks, and whether this installation has been set up at all. */
-export const sessionSchema = z
-  .object({ account: accountSchema.nullable(), ownerExists: z.boolean() })
-  .meta({ id: "Session" });
-export type Session = z.infer<typeof sessionSchema>;
-
 /** What signing in and setting up answer; the session itself is a cookie. */
 export const signedInSchema = z.object({ account: accountSchema }).meta({ id: "SignedIn" });
-export type SignedIn = z.infer<typeof signedInSchema>;
 
 /** `POST /api/session`: sign in. `DELETE /api/session`: sign out. */
 export const signInSchema = z.object({ email, password: z.string().min(1).max(128) }).meta({ id: "SignIn" });
@@ -67,7 +60,6 @@ export type NewInvitation = z.infer<typeof newInvitationSchema>;
 export const invitationListSchema = z
   .object({ invitations: z.array(invitationSchema) })
   .meta({ id: "InvitationList" });
-export type InvitationList = z.infer<typeof invitationListSchema>;
 
 /** `POST /api/invitations/accept`: signed in, the token suffices; else it also makes the account. */
 export const acceptInvitationSchema = z

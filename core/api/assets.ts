@@ -26,7 +26,6 @@ export const publishedVersionSchema = z.object({
   hasAudio: z.boolean(),
   publishedAt: z.string(),
 });
-export type PublishedVersion = z.infer<typeof publishedVersionSchema>;
 
 export const assetSummarySchema = z
   .object({

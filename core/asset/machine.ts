@@ -2,7 +2,6 @@ import { defineMachine } from "../machine.ts";
 
 /** The lasting identity of a video or an image. Replacing its file never makes a new one. */
 export const assetStates = ["active", "blocked", "deleted"] as const;
-export type AssetState = (typeof assetStates)[number];
 
 export const assetMachine = defineMachine({
   states: assetStates,
@@ -25,4 +24,3 @@ export const assetMachine = defineMachine({
 });
 
 export const assetKinds = ["video", "image"] as const;
-export type AssetKind = (typeof assetKinds)[number];

@@ -10,7 +10,6 @@ export const attemptStates = [
   "superseded",
   "handed-back",
 ] as const;
-export type AttemptState = (typeof attemptStates)[number];
 
 /** Attempts end once, each with the job's move that ended them; there is no way back. */
 export const attemptMachine = defineMachine({

@@ -2,7 +2,6 @@ import { defineMachine } from "../machine.ts";
 
 /** An intent, written in the same transaction as the state that causes it. */
 export const outboxStates = ["pending", "sent", "failed"] as const;
-export type OutboxState = (typeof outboxStates)[number];
 
 export const outboxMachine = defineMachine({
   states: outboxStates,

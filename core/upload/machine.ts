@@ -2,7 +2,6 @@ import { defineMachine } from "../machine.ts";
 
 /** An upload is permission to bring one source file, and what became of it. */
 export const uploadStates = ["url-created", "file-uploaded", "rejected", "expired"] as const;
-export type UploadState = (typeof uploadStates)[number];
 
 export const uploadMachine = defineMachine({
   states: uploadStates,
