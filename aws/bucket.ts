@@ -23,7 +23,7 @@ export async function ensureBucket(config: StorageConfig, origins: readonly stri
               AllowedOrigins: [...origins],
               AllowedMethods: ["GET", "HEAD", "PUT", "POST", "DELETE"],
               AllowedHeaders: ["*"],
-              ExposeHeaders: ["ETag"],
+              ExposeHeaders: ["ETag", "x-amz-error-code"],
               MaxAgeSeconds: 3000,
             },
           ],

@@ -54,7 +54,7 @@ export type OpenedObject =
 /**
  * The bucket. Keys are whole and relative to it. Every method throws AppError `storage-unavailable` (retryable)
  * when storage doesn't answer; reads with an ETag throw `source-changed` when another object lies there now, and
- * `source-gone` when none does.
+ * `source-gone` when none does; and the signal's reason when that stops it.
  */
 export interface ObjectStore {
   /** Null where there is no such object. */
@@ -87,10 +87,12 @@ const deleteKeysMax = 1000;
 export function createObjectStore(config: StorageConfig): ObjectStore {
   const s3 = createS3Client(config);
   const at = (key: string) => ({ Bucket: config.bucket, Key: key });
-  const ask = async <T>(work: () => Promise<T>): Promise<T> => {
+  const ask = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     try {
       return await work();
     } catch (error) {
+      // A body that is cut off by its signal fails like a broken connection.
+      signal?.throwIfAborted();
       throw toStorageError(error);
     }
   };
@@ -124,7 +126,7 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
       ask(async () => {
         const answer = await s3.send(new GetObjectCommand(at(key)), abort(signal));
         return answer.Body!.transformToString();
-      }),
+      }, signal),
 
     open: (key, { range, ifNoneMatch, signal }) =>
       ask(async (): Promise<OpenedObject> => {
@@ -149,7 +151,7 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
             return { status: "range-refused", contentRange: headerOf(error, "content-range") ?? null };
           throw error;
         }
-      }),
+      }, signal),
 
     download: (key, filePath, { etag, signal }) =>
       ask(async () => {
@@ -158,7 +160,7 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
           abort(signal),
         );
         await pipeline(answer.Body as Readable, createWriteStream(filePath), signal ? { signal } : {});
-      }),
+      }, signal),
 
     putFile: (key, filePath, options) =>
       ask(async () => {
@@ -174,7 +176,7 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
         } finally {
           body.destroy();
         }
-      }),
+      }, options.signal),
 
     putText: (key, text, options) =>
       ask(async () => {
@@ -184,7 +186,7 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
           abort(options.signal),
         );
         return { etag: bare(answer.ETag), sizeBytes: body.length };
-      }),
+      }, options.signal),
 
     async *list(prefix, signal) {
       try {
@@ -195,6 +197,7 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
             yield { key: Key!, sizeBytes: Size ?? 0, etag: bare(ETag) };
         }
       } catch (error) {
+        signal?.throwIfAborted();
         throw toStorageError(error);
       }
     },

@@ -15,7 +15,6 @@ export const isMissing = (error: unknown): boolean => statusOf(error) === 404;
 /** A failure of storage as ours: changed, gone, or not answering (worth another try). */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof AppError) return error;
-  if (error instanceof Error && error.name === "AbortError") return error;
   if (statusOf(error) === 412) return new AppError("source-changed", { cause: error });
   if (isMissing(error)) return new AppError("source-gone", { cause: error });
   return new AppError("storage-unavailable", { cause: error });
