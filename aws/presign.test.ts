@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
+import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestStorage, type TestStorage } from "../local/testing/storage.ts";
 import { createObjectStore, type ObjectStore } from "./object-store.ts";
 import { createPresigner, type PresignedRequest, type Presigner } from "./presign.ts";
 

@@ -9,8 +9,9 @@ export const statusOf = (error: unknown) =>
 export const headerOf = (error: unknown, name: string): string | undefined =>
   error instanceof S3ServiceException ? error.$response?.headers[name] : undefined;
 
-/** Whether storage says that there is no such object. */
-export const isMissing = (error: unknown): boolean => statusOf(error) === 404;
+/** Whether storage says that there is no such object. A missing bucket is a wrong setting, and no object's fault. */
+export const isMissing = (error: unknown): boolean =>
+  statusOf(error) === 404 && (error as Error).name !== "NoSuchBucket";
 
 /** A failure of storage as ours: changed, gone, or not answering (worth another try). */
 export function toStorageError(error: unknown): unknown {

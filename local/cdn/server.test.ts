@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { createServer, type RequestListener, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type RequestListener, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withEndpoint } from "../testing/endpoint.ts";
 import { startTestStorage, type TestStorage } from "../testing/storage.ts";
 import {
   appOrigin,
@@ -233,20 +233,16 @@ describe("pages of other origins (bug reports 27 to 29 and 31)", () => {
 });
 
 describe("what storage sees", () => {
-  /** An endpoint that answers as a test says, in place of our S3. */
-  async function behind<T>(answer: RequestListener, work: (media: PrivateMedia) => Promise<T>): Promise<T> {
-    const endpoint = createServer(answer).listen(0, "127.0.0.1");
-    await once(endpoint, "listening");
-    const { port } = endpoint.address() as AddressInfo;
-    const started = await startPrivateMedia({ ...storage, endpoint: `http://127.0.0.1:${port}` });
-    try {
-      return await work(started);
-    } finally {
-      await started.close();
-      endpoint.closeAllConnections();
-      endpoint.close();
-    }
-  }
+  /** A CDN before an endpoint that answers as a test says, in place of our S3. */
+  const behind = <T>(answer: RequestListener, work: (started: PrivateMedia) => Promise<T>): Promise<T> =>
+    withEndpoint(answer, async (endpoint) => {
+      const started = await startPrivateMedia({ ...storage, endpoint });
+      try {
+        return await work(started);
+      } finally {
+        await started.close();
+      }
+    });
 
   it("D1 neither cookies nor the query nor the viewer's origin reach storage", async () => {
     const seen: string[] = [];
