@@ -73,6 +73,20 @@ describe("forms", () => {
     expect(await storage.countFiles()).toBe(files);
   });
 
+  it("D1 refuses a field that could never be sent as a header again", async () => {
+    const { url, fields } = await signForm({
+      Key: "form/unsendable",
+      Fields: { "x-amz-meta-no name": "x" },
+      Conditions: [],
+    });
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append("file", new Blob(["x"]), "x.bin");
+    const answer = await fetch(url, { method: "POST", body: form });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain("<Code>InvalidArgument</Code>");
+  });
+
   it("keeps nothing of a form that ends in the middle", async () => {
     const files = await storage.countFiles();
     const { url, fields } = await signForm({ Key: "form/cut.png" });

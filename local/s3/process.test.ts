@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import path from "node:path";
 import { Readable, Writable } from "node:stream";
 import { json } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -167,6 +168,27 @@ describe("the storage's process", () => {
       end(storage);
       expect(await once(storage.process, "exit")).toEqual([0, null]);
     }
+  });
+
+  it("a start that fails leaves the folder to the next one", async () => {
+    const dataDir = await newFolder();
+    await expect(startTestStorage({ dataDir, buckets: ["No Bucket"] })).rejects.toThrow("name");
+    const next = await startTestStorage({ dataDir });
+    stops.push(() => next.stop());
+  });
+
+  it("tells of a file that is lost, and cuts the answer rather than end it early", async () => {
+    const faults: unknown[] = [];
+    const storage = await startTestStorage({ onFault: (error) => faults.push(error) });
+    stops.push(() => storage.stop());
+    await storage.client.send(new PutObjectCommand({ Bucket: bucket, Key: "lost", Body: "x" }));
+    await rm(path.join(storage.dataDir, "files"), { recursive: true });
+    const read = async () => {
+      const answer = await storage.client.send(new GetObjectCommand({ Bucket: bucket, Key: "lost" }));
+      return answer.Body!.transformToString();
+    };
+    await expect(read()).rejects.toThrow();
+    await expect.poll(() => faults).toMatchObject([{ code: "ENOENT" }]);
   });
 
   it("a second one on the same folder doesn't start", async () => {

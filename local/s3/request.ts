@@ -53,18 +53,21 @@ export function readRequest(message: IncomingMessage, response: ServerResponse, 
     bucket,
     key,
     query,
-    headers: Object.fromEntries(
-      Object.entries(message.headers).map(([name, value]) => [
-        name,
-        Array.isArray(value) ? value.join(",") : value,
-      ]),
-    ),
+    headers: headersOf(message),
     parameter: (name) => query.find(([other]) => other === name)?.[1],
     body: () => {
       if (message.headers.expect?.toLowerCase() === "100-continue") response.writeContinue();
       return detachedBody(message);
     },
   };
+}
+
+/** Without a prototype, because a client that names `constructor` as a header it signed would be given that. */
+function headersOf(message: IncomingMessage): S3Request["headers"] {
+  const headers: Record<string, string | undefined> = Object.create(null);
+  for (const [name, value] of Object.entries(message.headers))
+    headers[name] = Array.isArray(value) ? value.join(",") : value;
+  return headers;
 }
 
 function detachedBody(message: IncomingMessage): Readable {

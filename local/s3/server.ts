@@ -46,9 +46,10 @@ const idleSecondsMax = 120;
 const closeSecondsMax = 3;
 const lifecycleHours = 1;
 
-/** Starts an S3 API on a folder. @throws Error when the port or the folder is taken. */
+/** Starts an S3 API on a folder. @throws Error when the port or the folder is taken, or a bucket's name is invalid. */
 export async function startS3(options: S3Options): Promise<RunningS3> {
-  const { host, port, region, onFault = (error) => console.error(error) } = options;
+  const { host, port, region, buckets = [], onFault = (error) => console.error(error) } = options;
+  if (!buckets.every(isBucketName)) throw new S3Error("InvalidBucketName");
   const store = await openStore({
     dataDir: options.dataDir,
     region,
@@ -56,10 +57,7 @@ export async function startS3(options: S3Options): Promise<RunningS3> {
       ? { url: options.eventTarget, keyPrefix: options.eventPrefix ?? "" }
       : undefined,
   });
-  for (const bucket of options.buckets ?? []) {
-    if (!isBucketName(bucket)) throw new S3Error("InvalidBucketName");
-    store.transact(() => store.buckets.add(bucket, new Date()));
-  }
+  for (const bucket of buckets) store.transact(() => store.buckets.add(bucket, new Date()));
   const { accessKeyId, secretAccessKey } = options;
   const handle = createHandler(store, {
     credentials: { accessKeyId, secretAccessKey, region },
@@ -136,8 +134,9 @@ function createHandler(
       if (request.method !== "OPTIONS") cors = corsHeaders(rulesOf(request.bucket), origin, request.method);
       await send(response, id, await answer(request), cors);
     } catch (error) {
+      if (!(error instanceof S3Error || isHangUp(error))) onFault(error);
+      // Cut, so that the client doesn't take what it has for the whole.
       if (response.headersSent) return void response.destroy();
-      if (!(error instanceof S3Error)) onFault(error);
       const known = error instanceof S3Error ? error : new S3Error("InternalError");
       await drain(message);
       if (!message.complete) response.setHeader("connection", "close");
@@ -145,6 +144,12 @@ function createHandler(
     }
   };
 }
+
+const hangUps = new Set(["ERR_STREAM_PREMATURE_CLOSE", "ECONNRESET", "EPIPE"]);
+
+/** A client may leave in the middle of an answer, which is no fault of ours. */
+const isHangUp = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && hangUps.has(String(error.code));
 
 const refusal = (error: S3Error, id: string, resource: string): Answer => ({
   status: error.status,

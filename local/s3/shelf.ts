@@ -36,9 +36,11 @@ const blockBytes = 1024 * 1024;
 
 export function openShelf(root: string): Shelf {
   for (const folder of folders) mkdirSync(path.join(root, folder), { recursive: true });
-  const opened = openSync(root, "r");
-  fsyncSync(opened);
-  closeSync(opened);
+  for (const folder of [root, path.dirname(root)]) {
+    const opened = openSync(folder, "r");
+    fsyncSync(opened);
+    closeSync(opened);
+  }
   const pathOf = (file: string) => path.join(root, file.slice(0, 2), file);
   const readers = new Map<string, number>();
   const doomed = new Set<string>();

@@ -12,7 +12,15 @@ import {
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bucket, clientFor, codeOf, startTestStorage, type TestStorage } from "./testing/test-storage.ts";
+import {
+  bucket,
+  clientFor,
+  codeOf,
+  credentials,
+  region,
+  startTestStorage,
+  type TestStorage,
+} from "./testing/test-storage.ts";
 
 let storage: TestStorage;
 beforeAll(async () => {
@@ -80,6 +88,17 @@ describe("signatures", () => {
 });
 
 describe("hostile requests", () => {
+  it("D1 a name that every JavaScript object has is no header", async () => {
+    const time = new Date().toISOString().replace(/[-:]|\.\d{3}/g, "");
+    const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`;
+    const headers = {
+      authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=constructor;host;x-amz-content-sha256;x-amz-date, Signature=${"0".repeat(64)}`,
+      "x-amz-date": time,
+      "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
+    };
+    expect(await ask(`/${bucket}/secret`, { headers })).toMatchObject({ code: "SignatureDoesNotMatch" });
+  });
+
   it.each([
     ["/%", "InvalidURI"],
     [`/${bucket}/%zz`, "InvalidURI"],

@@ -1,4 +1,4 @@
-import { validateHeaderValue } from "node:http";
+import { validateHeaderName, validateHeaderValue } from "node:http";
 import { S3Error } from "./errors.ts";
 import type { QueryParameters } from "./request.ts";
 
@@ -11,7 +11,7 @@ const defaultContentType = "binary/octet-stream";
 /**
  * The headers that stay with an object: its type and the like, and x-amz-meta-….
  *
- * @throws S3Error `InvalidArgument` for a value that couldn't be sent as a header again (a form's may be such).
+ * @throws S3Error `InvalidArgument` for what couldn't be sent as a header again (a form's field may be such).
  */
 export function storedHeaders(headers: Headers): Record<string, string> {
   const found: Record<string, string> = { "content-type": defaultContentType };
@@ -42,8 +42,9 @@ export function overriddenHeaders(query: QueryParameters): Record<string, string
 
 function checkHeader(name: string, value: string): void {
   try {
+    validateHeaderName(name);
     validateHeaderValue(name, value);
   } catch {
-    throw new S3Error("InvalidArgument", `The value of ${name} can't be a header.`);
+    throw new S3Error("InvalidArgument", `${name} and its value can't be a header.`);
   }
 }
