@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Readable } from "node:stream";
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -156,6 +157,23 @@ describe("multipart uploads", () => {
     );
     expect(head.ChecksumSHA256).toBe(`${sha256(sha256(body)).toString("base64")}-1`);
     expect(head.ChecksumType).toBe("COMPOSITE");
+  });
+
+  it("a reader of a replaced object gets all of the old one, and then its files go", async () => {
+    const { part, complete } = await begin("replaced.mp4");
+    const [one, two] = [randomBytes(24 * 1024 * 1024), randomBytes(1000)];
+    const parts = [await part(1, one), await part(2, two)];
+    await complete(parts);
+    const files = await storage.countFiles();
+    const answer = await storage.client.send(new GetObjectCommand(at("replaced.mp4")));
+    const chunks: Buffer[] = [];
+    for await (const chunk of answer.Body as Readable) {
+      if (chunks.length === 0)
+        await storage.client.send(new PutObjectCommand({ ...at("replaced.mp4"), Body: "new" }));
+      chunks.push(chunk);
+    }
+    expect(Buffer.concat(chunks).equals(Buffer.concat([one, two]))).toBe(true);
+    await expect.poll(() => storage.countFiles()).toBe(files - 1);
   });
 
   it("copies a stretch of an object as a part", async () => {

@@ -134,19 +134,6 @@ describe("objects", () => {
     expect(await codeOf(put("not there", "x", { IfMatch: ETag }))).toBe("NoSuchKey");
   });
 
-  it("a reader of a replaced object gets all of the old one", async () => {
-    const body = randomBytes(24 * 1024 * 1024);
-    await put("replaced", body);
-    const answer = await storage.client.send(new GetObjectCommand(at("replaced")));
-    const chunks: Buffer[] = [];
-    for await (const chunk of answer.Body as Readable) {
-      if (chunks.length === 0) await put("replaced", "new");
-      chunks.push(chunk);
-    }
-    expect(Buffer.concat(chunks).equals(body)).toBe(true);
-    expect((await get("replaced")).toString()).toBe("new");
-  });
-
   it("M8 a copy takes no room and outlives its source", async () => {
     const files = await storage.countFiles();
     await put("source", "bytes", { ContentType: "video/mp2t" });
