@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { LaunchOutcome, WorkerFleet } from "@reelkeep/aws/worker-fleet";
-import { workerNodeFlags } from "@reelkeep/worker/node-flags";
+import { workerEnvironment, workerNodeFlags } from "@reelkeep/worker/process-settings";
 import { endChild, killGroup, startChild, whenGone } from "./child.ts";
 
 /** How long a worker may take to hand its lease back. */
@@ -57,6 +57,7 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
         nodeFlags: workerNodeFlags,
         logFile: path.join(logs, `${new Date().toISOString().replaceAll(":", "-")}-${actionKey}.log`),
         env: {
+          ...workerEnvironment,
           ...options.env,
           ACTION_KEY: actionKey,
           GENERATION: String(generation),

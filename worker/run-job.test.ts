@@ -22,7 +22,7 @@ import {
   type TestContext,
 } from "@reelkeep/services/testing/context";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { workerNodeFlags } from "./node-flags.ts";
+import { workerEnvironment, workerNodeFlags } from "./process-settings.ts";
 
 const leaseSeconds = 3;
 let database: TestDatabase;
@@ -87,6 +87,7 @@ const fleet: WorkerFleet = {
       stdio: ["ignore", "pipe", "inherit"],
       env: {
         ...process.env,
+        ...workerEnvironment,
         ACTION_KEY: actionKey,
         GENERATION: String(generation),
         DATABASE_URL: context.databaseUrl,

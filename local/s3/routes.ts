@@ -12,12 +12,12 @@ import { S3Error } from "./errors.ts";
 import { listMultipartUploads, listObjectsV2 } from "./listing.ts";
 import {
   abortMultipartUpload,
-  completeMultipartUpload,
   createMultipartUpload,
   listParts,
   uploadPart,
   uploadPartCopy,
 } from "./multipart.ts";
+import { completeMultipartUpload } from "./multipart-completion.ts";
 import {
   copyObject,
   deleteObject,

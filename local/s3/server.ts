@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { pipeline } from "node:stream/promises";
+import type { AddressInfo } from "node:net";
+import { drain, refusal, refuseGarbage, send } from "./answering.ts";
 import { isBucketName } from "./buckets.ts";
 import { type CorsRule, corsHeaders, defaultCorsRules, parseCorsRules, preflightHeaders } from "./cors.ts";
 import { S3Error } from "./errors.ts";
@@ -11,7 +11,6 @@ import { newRequestId, readRequest, type S3Request, withHoistedHeaders } from ".
 import { chooseOperation } from "./routes.ts";
 import { authorize, type Credentials } from "./signature.ts";
 import { openStore, type Store } from "./store.ts";
-import { errorDocument } from "./xml.ts";
 
 export interface S3Options {
   /** Made where it is missing. One process at a time may have it. */
@@ -150,67 +149,6 @@ const hangUps = new Set(["ERR_STREAM_PREMATURE_CLOSE", "ECONNRESET", "EPIPE"]);
 /** A client may leave in the middle of an answer, which is no fault of ours. */
 const isHangUp = (error: unknown): boolean =>
   error instanceof Error && "code" in error && hangUps.has(String(error.code));
-
-const refusal = (error: S3Error, id: string, resource: string): Answer => ({
-  status: error.status,
-  headers: error.headers,
-  ...(error.status === 304 ? {} : { xml: errorDocument(error, id, resource.split("?", 1)[0] ?? "") }),
-});
-
-async function send(
-  response: ServerResponse,
-  id: string,
-  { status, headers = {}, xml, stream }: Answer,
-  cors: Readonly<Record<string, string>>,
-): Promise<void> {
-  const body = xml === undefined ? undefined : Buffer.from(xml);
-  const isHead = response.req.method === "HEAD";
-  response.writeHead(status, {
-    "x-amz-request-id": id,
-    ...cors,
-    ...(body ? { "content-type": "application/xml", "content-length": body.length } : {}),
-    ...(!body && !stream && !("content-length" in headers) && status !== 204 && status !== 304
-      ? { "content-length": 0 }
-      : {}),
-    ...headers,
-  });
-  if (stream && !isHead) return pipeline(stream, response);
-  stream?.destroy();
-  response.end(isHead ? undefined : body);
-}
-
-/** A client that still sends would not read an answer; a little more than a single PUT's usual size is read for it. */
-const drainBytesMax = 128 * 1024 ** 2;
-
-/** Reads what is left of a refused body, up to a limit. */
-function drain(message: IncomingMessage): Promise<void> {
-  const waits = message.headers.expect?.toLowerCase() === "100-continue" && message.readableFlowing === null;
-  if (message.complete || message.destroyed || waits) return Promise.resolve();
-  // Else the pipe's own end would pause it again.
-  message.unpipe();
-  return new Promise((resolve) => {
-    let bytes = 0;
-    message.on("data", (data: Buffer) => {
-      bytes += data.length;
-      if (bytes > drainBytesMax) resolve();
-    });
-    message.once("end", resolve).once("close", resolve).once("error", resolve);
-    message.resume();
-  });
-}
-
-/** Answers what isn't HTTP, or has more headers than fit (16 KiB), before there is a request. */
-function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-  const id = newRequestId();
-  const tooLarge = error.code === "HPE_HEADER_OVERFLOW";
-  const refused = new S3Error(tooLarge ? "RequestHeaderSectionTooLarge" : "InvalidRequest");
-  const body = errorDocument(refused, id, "");
-  socket.end(
-    `HTTP/1.1 ${refused.status} Bad Request\r\nContent-Type: application/xml\r\nx-amz-request-id: ${id}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -13,10 +13,10 @@ export async function installPackages(root) {
   await withLock(path.join(root, ".data", "setup.lock"), () => {
     if (!isInstalled(root)) {
       say("Installing packages. This takes a minute and happens once …");
-      npm(root, ["ci", "--include=dev", "--no-progress"]);
+      npm(root, ["ci", "--include=dev", "--no-progress", "--loglevel=error"]);
     }
     // Install scripts may be switched off on this machine; this package is nothing without its own.
-    if (!existsSync(node)) npm(root, ["rebuild", "node", "--ignore-scripts=false"]);
+    if (!existsSync(node)) npm(root, ["rebuild", "node", "--ignore-scripts=false", "--loglevel=error"]);
   });
   if (!existsSync(node)) throw new SetupError("The package `node` has no binary for this system.");
   return node;

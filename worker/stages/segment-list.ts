@@ -1,6 +1,5 @@
 /** Follows FFmpeg's own list of finished segments: the signal that a segment is whole. */
-import { createReadStream } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { open, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseMediaPlaylist } from "@reelkeep/core/hls/parse";
 import { type VideoFacts, videoFactsReader } from "@reelkeep/core/media/transport-stream";
@@ -61,10 +60,16 @@ export function followSegmentList(folder: string, listPath: string, frameSeconds
   };
 }
 
+/** One buffer for a whole file: a stream would make garbage of the file's size, outside V8's own limits. */
 async function readVideoFacts(path: string): Promise<VideoFacts | null> {
   const reader = videoFactsReader();
-  for await (const chunk of createReadStream(path)) reader.push(chunk as Uint8Array);
-  return reader.facts();
+  const buffer = new Uint8Array(65_536);
+  await using file = await open(path);
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length);
+    if (bytesRead === 0) return reader.facts();
+    reader.push(buffer.subarray(0, bytesRead));
+  }
 }
 
 /** The same segments, each lasting until the next begins; the last one's own frames decide. */
