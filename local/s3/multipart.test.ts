@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import {
   AbortMultipartUploadCommand,
@@ -223,5 +224,6 @@ describe("lifecycle", () => {
     expect(store.uploads.isEmpty(bucket)).toBe(true);
     expect(await other.countFiles()).toBe(0);
     await store.close();
+    await rm(other.dataDir, { recursive: true });
   });
 });
