@@ -48,7 +48,11 @@ const make: Record<JobMove, (tx: Transaction, seeded: SeededJob, attemptId: stri
   recover: (tx, { job }) => moves.recoverJob(tx, job.actionKey, { ...error, backoffSeconds: 10 }),
   "recover-as-failed": (tx, { job }) => moves.recoverJobAsFailed(tx, job.actionKey, error),
   "recover-as-cancelled": (tx, { job }) => moves.recoverJobAsCancelled(tx, job.actionKey),
-  "give-up-launching": (tx, { job }) => moves.giveUpLaunching(tx, job.actionKey, 1, error),
+  "give-up-launching": async (tx, { job }) => {
+    const launch = { actionKey: job.actionKey, provisioningToken: randomUUID() };
+    await tx.update(jobs).set(launch).where(eq(jobs.actionKey, job.actionKey));
+    return moves.giveUpLaunching(tx, launch, error);
+  },
   cancel: (tx, { job }) => moves.cancelWaitingJob(tx, job.actionKey, "a person"),
   supersede: async (tx, { job, assetId }) => {
     const moved = await moves.supersedeOlderJobs(tx, assetId, job.sourceRevision + 1);

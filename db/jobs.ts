@@ -9,12 +9,13 @@ import {
 } from "@reelkeep/core/job/machine";
 import { attemptsPerGeneration } from "@reelkeep/core/job/policy";
 import type { Guard } from "@reelkeep/core/machine";
-import { and, asc, count, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNull, lt, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Executor, Transaction } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
 import { type Held, mayMove } from "./move.ts";
 import { jobs } from "./schema/jobs.ts";
+import { outboxMessages } from "./schema/outbox-messages.ts";
 
 export type Job = typeof jobs.$inferSelect;
 export type NewJob = Pick<
@@ -244,14 +245,18 @@ export const recoverJobAsFailed = (tx: Transaction, actionKey: string, error: Jo
 export const recoverJobAsCancelled = (tx: Transaction, actionKey: string) =>
   move(tx, "recover-as-cancelled", { actionKey });
 
-/** No worker could be had. */
-export const giveUpLaunching = (tx: Transaction, actionKey: string, generation: number, error: JobError) =>
+/** J6: no worker could be had by this launch, the last. Null where another has begun or a worker did come. */
+export const giveUpLaunching = (
+  tx: Transaction,
+  launch: { actionKey: string; provisioningToken: string },
+  error: JobError,
+) =>
   move(
     tx,
     "give-up-launching",
-    { actionKey },
+    launch,
     { errorCode: error.errorCode, errorMessage: error.errorMessage },
-    eq(jobs.generation, generation),
+    eq(jobs.provisioningToken, launch.provisioningToken),
   );
 
 /** J10: someone cancels a job that waits. */
@@ -390,21 +395,27 @@ export async function endLaunch(
   return rows.length > 0;
 }
 
-/** Says why a waiting job waits; nothing else changes, and nothing where it says so already. */
-export async function setWaitingReason(
-  db: Executor,
-  actionKey: string,
-  reason: WaitingReason,
-): Promise<void> {
-  await db
-    .update(jobs)
-    .set({ waitingReason: reason, updatedAt: now })
+/** J8: says of every job whose launch is due that it waits for a slot; those that say so already stay untouched. */
+export async function markWaitingForSlot(tx: Transaction): Promise<void> {
+  const due = tx
+    .select({ actionKey: outboxMessages.actionKey })
+    .from(outboxMessages)
     .where(
       and(
-        eq(jobs.actionKey, actionKey),
+        eq(outboxMessages.state, "pending"),
+        eq(outboxMessages.kind, "launch-worker"),
+        lte(outboxMessages.availableAt, now),
+      ),
+    );
+  await tx
+    .update(jobs)
+    .set({ waitingReason: "waiting-for-slot", updatedAt: now })
+    .where(
+      and(
+        inArray(jobs.actionKey, due),
         eq(jobs.state, "file-processing-ready"),
         isNull(jobs.provisioningToken),
-        sql`${jobs.waitingReason} is distinct from ${reason}`,
+        ne(jobs.waitingReason, "waiting-for-slot"),
       ),
     );
 }

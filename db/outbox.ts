@@ -5,6 +5,7 @@ import { and, asc, eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import type { Database, Executor, Transaction } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
 import { mayMove } from "./move.ts";
+import { jobs } from "./schema/jobs.ts";
 import { outboxMessages } from "./schema/outbox-messages.ts";
 
 export type OutboxMessage = typeof outboxMessages.$inferSelect;
@@ -34,6 +35,42 @@ export async function writeOutbox(
   await tx.execute(sql`select pg_notify(${outboxChannel}, ${message.kind})`);
 }
 
+const isTakeable = () =>
+  and(
+    eq(outboxMessages.state, "pending"),
+    or(isNull(outboxMessages.lockedUntil), lte(outboxMessages.lockedUntil, now)),
+  );
+
+/**
+ * Takes for `lockSeconds` the launch whose job was admitted first, of those that were due at `dueBy`; null where
+ * none was. A dispatcher that keeps to one `dueBy` never meets a message again that it has postponed.
+ */
+export async function takeLaunch(
+  tx: Transaction,
+  take: { dueBy: Date; lockSeconds: number },
+): Promise<OutboxMessage | null> {
+  const first = tx
+    .select({ id: outboxMessages.id })
+    .from(outboxMessages)
+    .innerJoin(jobs, eq(jobs.actionKey, outboxMessages.actionKey))
+    .where(
+      and(
+        isTakeable(),
+        eq(outboxMessages.kind, "launch-worker"),
+        lte(outboxMessages.availableAt, take.dueBy),
+      ),
+    )
+    .orderBy(asc(jobs.admittedAt), asc(jobs.actionKey), asc(outboxMessages.createdAt))
+    .limit(1)
+    .for("update", { of: outboxMessages, skipLocked: true });
+  const rows = await tx
+    .update(outboxMessages)
+    .set({ lockedUntil: secondsFromNow(take.lockSeconds) })
+    .where(eq(outboxMessages.id, first))
+    .returning();
+  return rows[0] ?? null;
+}
+
 /**
  * Takes due messages of one kind, oldest first, for `lockSeconds`. Two dispatchers never take the same one; a lock
  * left by a dispatcher that died ends by itself.
@@ -46,14 +83,7 @@ export async function takeOutbox(
     const due = await tx
       .select({ id: outboxMessages.id })
       .from(outboxMessages)
-      .where(
-        and(
-          eq(outboxMessages.state, "pending"),
-          eq(outboxMessages.kind, take.kind),
-          lte(outboxMessages.availableAt, now),
-          or(isNull(outboxMessages.lockedUntil), lte(outboxMessages.lockedUntil, now)),
-        ),
-      )
+      .where(and(isTakeable(), eq(outboxMessages.kind, take.kind), lte(outboxMessages.availableAt, now)))
       .orderBy(asc(outboxMessages.createdAt))
       .limit(take.limit)
       .for("update", { skipLocked: true });
@@ -80,7 +110,7 @@ export async function markSent(db: Executor, id: string): Promise<void> {
     .where(mayMove(outboxMachine, "send", outboxMessages.state, eq(outboxMessages.id, id)));
 }
 
-/** Looks at it again later. `countsAsTry`: false for throttling, missing capacity and the ceiling. */
+/** Looks at it again later. `countsAsTry`: false for throttling and missing capacity. */
 export async function postpone(
   db: Executor,
   id: string,

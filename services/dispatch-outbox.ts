@@ -1,16 +1,25 @@
 import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import { AppError, toAppError } from "@reelkeep/core/errors";
 import { withAdvisoryLock } from "@reelkeep/db/advisory-lock";
+import { readClock } from "@reelkeep/db/clock";
 import {
   beginLaunch,
   countAliveWorkers,
   endLaunch,
   findJob,
   giveUpLaunching,
+  type Job,
+  markWaitingForSlot,
   recordLaunch,
-  setWaitingReason,
 } from "@reelkeep/db/jobs";
-import { markFailed, markSent, type OutboxMessage, postpone, takeOutbox } from "@reelkeep/db/outbox";
+import {
+  markFailed,
+  markSent,
+  type OutboxMessage,
+  postpone,
+  takeLaunch,
+  takeOutbox,
+} from "@reelkeep/db/outbox";
 import type { ServiceContext } from "./context.ts";
 import { announce } from "./fail-attempt.ts";
 
@@ -23,37 +32,46 @@ const lockSeconds = 60;
 const batch = 20;
 
 /**
- * J7: carries out launch intents that are due, oldest first, until none is due or the ceiling is reached. Runs right
- * after the commit that wrote one and on a schedule. Answers how many launches it began.
+ * J7, J8: carries out the launch intents that are due when it starts, in order of admission, until none is left or
+ * the ceiling is reached. Runs right after the commit that wrote one and on a schedule. Answers how many launches it
+ * began.
  */
 export async function dispatchLaunches(needs: Needs): Promise<number> {
-  let launched = 0;
-  for (;;) {
-    const messages = await takeOutbox(needs.db, { kind: "launch-worker", limit: batch, lockSeconds });
-    for (const message of messages) if (await dispatchLaunch(needs, message)) launched++;
-    if (messages.length < batch) return launched;
+  const dueBy = await readClock(needs.db);
+  for (let launched = 0; ; ) {
+    const next = await takeNext(needs, dueBy);
+    if (!next) return launched;
+    if (!next.job) await settleUnwanted(needs, next.message);
+    else if (await launch(needs, next.message, next.job)) launched++;
   }
 }
 
-async function dispatchLaunch(needs: Needs, message: OutboxMessage): Promise<boolean> {
-  const { db, fleet } = needs;
-  const { actionKey, generation } = message;
-  const begun = await beginWithinCeiling(needs, message);
-  if (begun !== "begun") {
-    if (begun === "ceiling") {
-      await setWaitingReason(db, actionKey, "waiting-for-slot");
-      await postpone(db, message.id, { delaySeconds: 2, countsAsTry: false });
-    } else await settleUnwanted(needs, message);
-    return false;
-  }
-  const job = await findJob(db, actionKey);
-  const provisioningToken = job?.provisioningToken;
-  if (!job || !provisioningToken) {
-    await markSent(db, message.id);
-    return false;
-  }
+/**
+ * The first in line, with its launch begun; no job where it may not begin. Dispatchers choose one after another, so
+ * that two can't take the last free place, nor a younger job overtake an older one. At the ceiling nothing is taken,
+ * so that the line stays as it is.
+ */
+async function takeNext(
+  { db, jobPolicy, newId }: Needs,
+  dueBy: Date,
+): Promise<{ message: OutboxMessage; job: Job | null } | null> {
+  return withAdvisoryLock(db, "worker-ceiling", async (tx) => {
+    if ((await countAliveWorkers(tx)) >= jobPolicy.workersMax) {
+      await markWaitingForSlot(tx);
+      return null;
+    }
+    const message = await takeLaunch(tx, { dueBy, lockSeconds });
+    if (!message) return null;
+    const { actionKey, generation } = message;
+    return { message, job: await beginLaunch(tx, { actionKey, generation, provisioningToken: newId() }) };
+  });
+}
+
+async function launch({ db, fleet }: Needs, message: OutboxMessage, job: Job): Promise<boolean> {
+  const { actionKey, generation, sourceSizeBytes } = job;
+  const provisioningToken = job.provisioningToken!;
   const outcome = await fleet
-    .launch({ actionKey, generation, provisioningToken, sourceSizeBytes: job.sourceSizeBytes })
+    .launch({ actionKey, generation, provisioningToken, sourceSizeBytes })
     // No answer isn't a refusal: the machine may be coming. The token stays, and the sweep decides when it is late.
     .catch((error: unknown) => ({ outcome: "unknown" as const, error: toAppError(error, "launch-failed") }));
   switch (outcome.outcome) {
@@ -65,22 +83,9 @@ async function dispatchLaunch(needs: Needs, message: OutboxMessage): Promise<boo
       await markSent(db, message.id);
       return false;
     case "refused":
-      await settleRefusal(needs, message, provisioningToken, outcome);
+      await settleRefusal(db, message, provisioningToken, outcome);
       return false;
   }
-}
-
-/** Two dispatchers count one after the other, so that both can't take the last free place. */
-async function beginWithinCeiling(
-  { db, jobPolicy, newId }: Needs,
-  { actionKey, generation }: OutboxMessage,
-): Promise<"begun" | "ceiling" | "unwanted"> {
-  return withAdvisoryLock(db, "worker-ceiling", async (tx) => {
-    if ((await countAliveWorkers(tx)) >= jobPolicy.workersMax) return "ceiling";
-    return (await beginLaunch(tx, { actionKey, generation, provisioningToken: newId() }))
-      ? "begun"
-      : "unwanted";
-  });
 }
 
 /** The job has moved on, or backs off for longer than the message: the message has nothing (or not yet) to do. */
@@ -94,31 +99,24 @@ async function settleUnwanted({ db }: Needs, message: OutboxMessage): Promise<vo
 
 /** A definite refusal: the launch is over. Throttling and missing capacity pass; anything else counts as a try. */
 async function settleRefusal(
-  { db }: Needs,
+  db: Needs["db"],
   message: OutboxMessage,
   provisioningToken: string,
   refusal: { reason: "no-capacity" | "throttled" | "invalid"; message: string },
 ): Promise<void> {
-  const { actionKey, generation } = message;
+  const refused = { actionKey: message.actionKey, provisioningToken };
   const passing = refusal.reason !== "invalid";
   await db.transaction(async (tx) => {
-    await endLaunch(tx, {
-      actionKey,
-      provisioningToken,
-      reason: passing ? "waiting-for-capacity" : "queued",
-      countsAsLaunch: false,
-    });
     if (passing || message.attemptCount + 1 < launchTriesMax) {
+      const reason = passing ? ("waiting-for-capacity" as const) : ("queued" as const);
+      await endLaunch(tx, { ...refused, reason, countsAsLaunch: false });
       const delaySeconds = passing ? 15 : 5 * 2 ** message.attemptCount;
       await postpone(tx, message.id, { delaySeconds, countsAsTry: !passing, error: refusal.message });
       return;
     }
     await markFailed(tx, message.id, refusal.message);
     const error = new AppError("launch-failed");
-    const job = await giveUpLaunching(tx, actionKey, generation, {
-      errorCode: error.code,
-      errorMessage: error.message,
-    });
+    const job = await giveUpLaunching(tx, refused, { errorCode: error.code, errorMessage: error.message });
     if (job) await announce(tx, job, 0);
   });
 }

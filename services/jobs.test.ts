@@ -6,16 +6,17 @@ import { findAsset } from "@reelkeep/db/assets";
 import { listAttempts } from "@reelkeep/db/job-attempts";
 import { findJob } from "@reelkeep/db/jobs";
 import { listAudits } from "@reelkeep/db/media-versions";
+import { writeOutbox } from "@reelkeep/db/outbox";
 import { assets } from "@reelkeep/db/schema/assets";
 import { deletionLedger } from "@reelkeep/db/schema/deletion-ledger";
 import { jobs } from "@reelkeep/db/schema/jobs";
 import { mediaVersions } from "@reelkeep/db/schema/media-versions";
 import { outboxMessages } from "@reelkeep/db/schema/outbox-messages";
 import { travel } from "@reelkeep/db/testing/clock";
-import { type SeededJob, seedJob } from "@reelkeep/db/testing/seed";
+import { type SeededJob, seedJob, seedUser } from "@reelkeep/db/testing/seed";
 import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
 import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { completeUpload } from "./admit-upload.ts";
 import { claimJob } from "./claim-job.ts";
@@ -329,6 +330,34 @@ describe("recovery", () => {
     expect((await findJob(context.db, live.job.actionKey))?.state).toBe("job-received");
   });
 
+  it("J6 a worker that claims just as its launch is taken for dead keeps its job and its machine", async () => {
+    const terminated: string[] = [];
+    const claims: SeededJob[] = [];
+    const late: WorkerFleet = {
+      ...nobody,
+      // The first machine's end takes long enough for the second job's worker to claim.
+      terminate: async (machineId) => {
+        terminated.push(machineId);
+        for (const seeded of claims) await claimJob(context, claimOf(seeded));
+      },
+    };
+    const overdue = async () => {
+      const seeded = await seedJob(context.db);
+      const launch = { provisioningToken: randomUUID(), machineId: randomUUID(), launchedAt: new Date(0) };
+      await context.db
+        .update(jobs)
+        .set({ ...launch, launchCount: 3 })
+        .where(eq(jobs.actionKey, seeded.job.actionKey));
+      return { seeded, machineId: launch.machineId };
+    };
+    const [first, second] = [await overdue(), await overdue()];
+    claims.push(first.seeded, second.seeded);
+    await recoverJobs({ ...context, fleet: late });
+    expect(terminated).toHaveLength(1);
+    for (const { seeded } of [first, second])
+      expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("job-received");
+  });
+
   it("J6 after three launches that nobody claimed, the job fails as never started", async () => {
     const seeded = await seedJob(context.db);
     const launched: string[] = [];
@@ -414,14 +443,55 @@ describe("dispatch", () => {
     });
   });
 
+  /** Waiting jobs with their intents, as admission leaves them. */
+  const seedWaiting = async (howMany: number) => {
+    const userId = await seedUser(context.db);
+    const keys: string[] = [];
+    for (let i = 0; i < howMany; i++) {
+      const { actionKey, generation } = (await seedJob(context.db, "file-processing-ready", { userId })).job;
+      await context.db.transaction((tx) => writeOutbox(tx, { kind: "launch-worker", actionKey, generation }));
+      keys.push(actionKey);
+    }
+    return keys;
+  };
+  const finish = (actionKey: string) =>
+    context.db
+      .update(jobs)
+      .set({ state: "failed", waitingReason: null, provisioningToken: null })
+      .where(eq(jobs.actionKey, actionKey));
+
   it("J8 jobs above the ceiling wait with their reason and are launched in order of admission", async () => {
     await endAll();
-    const keys = [await admitted(), await admitted(), await admitted()];
+    const keys = await seedWaiting(300);
+    const needs = { ...context, fleet: launched.fleet, jobPolicy: { ...context.jobPolicy, workersMax: 2 } };
+    launched.requests.length = 0;
+    expect(await dispatchLaunches(needs)).toBe(2);
+    const reasons = await context.db
+      .select()
+      .from(jobs)
+      .where(inArray(jobs.actionKey, keys.slice(2)));
+    expect(new Set(reasons.map(({ waitingReason }) => waitingReason))).toEqual(new Set(["waiting-for-slot"]));
+    for (let run = 0; run < 8; run++) {
+      await finish(launched.requests[run]!.actionKey);
+      // The first in line stays due, so that whoever comes later can't overtake it.
+      await Promise.all([dispatchLaunches(needs), dispatchLaunches(needs)]);
+    }
+    expect(launched.requests.map((request) => request.actionKey)).toEqual(keys.slice(0, 10));
+  });
+
+  it("J8 a job tried again keeps its place before those admitted after it", async () => {
+    await endAll();
+    const [older, younger] = await seedWaiting(2);
+    await context.db
+      .update(outboxMessages)
+      .set({ createdAt: new Date() })
+      .where(eq(outboxMessages.actionKey, older!));
     const needs = { ...context, fleet: launched.fleet, jobPolicy: { ...context.jobPolicy, workersMax: 1 } };
     launched.requests.length = 0;
     await dispatchLaunches(needs);
-    expect(launched.requests.map((request) => request.actionKey)).toEqual([keys[0]]);
-    expect((await findJob(context.db, keys[2]!))?.waitingReason).toBe("waiting-for-slot");
+    await finish(older!);
+    await dispatchLaunches(needs);
+    expect(launched.requests.map((request) => request.actionKey)).toEqual([older, younger]);
   });
 
   it("J7 missing capacity uses up no attempt; a definite refusal does, and ends as launch-failed", async () => {

@@ -5,6 +5,7 @@ import { findAttempt } from "@reelkeep/db/job-attempts";
 import {
   endLaunch,
   findExpiredLeases,
+  findJob,
   findUnclaimedLaunches,
   giveUpLaunching,
   type Job,
@@ -64,31 +65,28 @@ async function recoverExpiredLease(
   });
 }
 
-/** J6: a launch that gave no worker. The machine is ended first, so that the next launch can't meet it. */
+/**
+ * J6: a launch that gave no worker. The machine is ended first, so that the next launch can't meet it; the row is
+ * read right before, and asked again after, because a worker may have claimed since the sweep looked.
+ */
 async function repeatLaunch(
   { db, jobPolicy, fleet }: Pick<ServiceContext, "db" | "jobPolicy"> & { fleet: WorkerFleet },
-  job: Job,
+  { actionKey, provisioningToken }: Job,
 ): Promise<boolean> {
-  const { actionKey, generation, provisioningToken } = job;
-  if (!provisioningToken) return false;
+  const job = await findJob(db, actionKey);
+  if (!provisioningToken || job?.provisioningToken !== provisioningToken) return false;
+  if (job.state !== "file-processing-ready") return false;
   if (job.machineId) await fleet.terminate(job.machineId);
+  const dead = { actionKey, provisioningToken };
   return db.transaction(async (tx) => {
     if (job.launchCount >= jobPolicy.launchesMax) {
       const error = new AppError("worker-never-started");
-      const failed = await giveUpLaunching(tx, actionKey, generation, {
-        errorCode: error.code,
-        errorMessage: error.message,
-      });
+      const failed = await giveUpLaunching(tx, dead, { errorCode: error.code, errorMessage: error.message });
       if (failed) await announce(tx, failed, 0);
       return failed !== null;
     }
-    const ended = await endLaunch(tx, {
-      actionKey,
-      provisioningToken,
-      reason: "queued",
-      countsAsLaunch: true,
-    });
-    if (ended) await writeOutbox(tx, { kind: "launch-worker", actionKey, generation });
+    const ended = await endLaunch(tx, { ...dead, reason: "queued", countsAsLaunch: true });
+    if (ended) await writeOutbox(tx, { kind: "launch-worker", actionKey, generation: job.generation });
     return ended;
   });
 }
