@@ -51,6 +51,12 @@ export function attemptPrefix(parts: AttemptPrefixParts): string {
   return prefix;
 }
 
+/** The parts of an attempt's prefix, or null where it isn't one of ours. */
+export function parseAttemptPrefix(prefix: string): AttemptPrefixParts | null {
+  const [, userId, actionKey, number] = attemptPrefixPattern.exec(prefix) ?? [];
+  return userId && actionKey && number ? { userId, actionKey, attemptNumber: Number(number) } : null;
+}
+
 /** File names below a version's prefix. Renditions are folders named by their rung, the sound is `audio`. */
 export const masterName = "master.m3u8";
 export const posterName = "poster.jpg";
@@ -59,6 +65,17 @@ export const playlistName = (rendition: string): string => `${rendition}/playlis
 /** `number` counts from 1. */
 export const segmentName = (rendition: string, number: number): string =>
   `${rendition}/segment_${String(number).padStart(5, "0")}.ts`;
+
+/**
+ * What stands, in a policy of the CDN, for the posters of all of a person's versions whose attempt number has as
+ * many digits as this one; null from three digits on. Made of `?`, which is exactly one character, because a policy
+ * is compared with an address and its query: after a `*`, `master.m3u8?/poster.jpg` would be a poster.
+ */
+export function posterPattern(of: Pick<AttemptPrefixParts, "userId" | "attemptNumber">): string | null {
+  const digits = String(of.attemptNumber).length;
+  if (digits > 2) return null;
+  return `${processedPrefix}${of.userId}/${"?".repeat(36)}/attempt-${"?".repeat(digits)}/${posterName}`;
+}
 
 /** The Content-Type by which an object of a version is stored, from its name's ending. */
 export function contentTypeOf(name: string): string {

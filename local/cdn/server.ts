@@ -9,7 +9,7 @@ import { createObjectStore, type ObjectStore } from "@reelkeep/aws/object-store"
 import type { StorageConfig } from "@reelkeep/aws/storage-config";
 import { AppError } from "@reelkeep/core/errors";
 import { contentTypeOf, processedPrefix } from "@reelkeep/core/object-keys";
-import { isSigned, type PublicKeys, readPublicKeys } from "./signed-request.ts";
+import { hasForeignQuery, isSigned, type PublicKeys, readPublicKeys } from "./signed-request.ts";
 
 export interface CdnOptions {
   readonly host: string;
@@ -82,7 +82,8 @@ async function serve(
     now: Date.now() / 1000,
     ip: request.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "",
   };
-  if (key === null || !isSigned(signed, keys)) return refuse(response, 403);
+  // A policy is compared with the whole address, so a query could pass for the end of another file's name.
+  if (key === null || hasForeignQuery(query) || !isSigned(signed, keys)) return refuse(response, 403);
   await send(request, response, store, key);
 }
 

@@ -72,6 +72,9 @@ function splitQuery(query: string): { signed: Signed; rest: string } {
   return { signed, rest: rest.join("&") };
 }
 
+/** Whether a query has parameters that aren't CloudFront's own. Nothing of ours has any. */
+export const hasForeignQuery = (query: string): boolean => query !== "" && splitQuery(query).rest !== "";
+
 /** More sets than anybody watches at once; the rest is ignored. */
 const setsMax = 20;
 
