@@ -290,7 +290,7 @@ export async function supersedeOlderJobs(
   tx: Transaction,
   assetId: string,
   sourceRevision: number,
-): Promise<{ actionKey: string; attemptId: string | null }[]> {
+): Promise<{ job: Job; attemptId: string | null }[]> {
   const older = await tx
     .select({ actionKey: jobs.actionKey, attemptId: jobs.beingProcessedBy })
     .from(jobs)
@@ -303,9 +303,12 @@ export async function supersedeOlderJobs(
     )
     .orderBy(asc(jobs.sourceRevision))
     .for("update");
-  for (const { actionKey } of older)
-    await move(tx, "supersede", { actionKey }, { cancelledBy: "superseded" });
-  return older;
+  const superseded: { job: Job; attemptId: string | null }[] = [];
+  for (const { actionKey, attemptId } of older) {
+    const job = await move(tx, "supersede", { actionKey }, { cancelledBy: "superseded" });
+    if (job) superseded.push({ job, attemptId });
+  }
+  return superseded;
 }
 
 /** Whether a newer revision of the asset is published or still unfinished; then this one may not publish. */

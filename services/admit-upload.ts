@@ -4,12 +4,13 @@ import { AppError, errorInfo, isErrorCode, toAppError } from "@reelkeep/core/err
 import { parseSourceKey } from "@reelkeep/core/object-keys";
 import { lockAsset, raiseSourceRevision } from "@reelkeep/db/assets";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
-import { endAttempt } from "@reelkeep/db/job-attempts";
+import { findAttempt } from "@reelkeep/db/job-attempts";
 import { findJob, insertJob, supersedeOlderJobs } from "@reelkeep/db/jobs";
 import { writeOutbox } from "@reelkeep/db/outbox";
 import { admit, findUpload, reject, type Upload } from "@reelkeep/db/uploads";
 import { checkObject, isLookFailure } from "./check-object.ts";
 import type { ServiceContext } from "./context.ts";
+import { announce, closeAttempt } from "./fail-attempt.ts";
 
 type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile">;
 
@@ -81,8 +82,11 @@ async function writeAdmission({ db, profile }: Needs, upload: Upload, etag: stri
     const sourceRevision = asset.sourceRevision + 1;
     if (!(await admit(tx, upload.actionKey, { etag, sourceRevision }))) return;
     await raiseSourceRevision(tx, asset.id);
-    for (const older of await supersedeOlderJobs(tx, asset.id, sourceRevision))
-      if (older.attemptId) await endAttempt(tx, "supersede", older.attemptId);
+    for (const { job, attemptId } of await supersedeOlderJobs(tx, asset.id, sourceRevision)) {
+      const attempt = attemptId && (await findAttempt(tx, attemptId));
+      if (attempt) await closeAttempt(tx, "supersede", attempt);
+      await announce(tx, job, 0);
+    }
     const job = await insertJob(tx, {
       actionKey: upload.actionKey,
       assetId: asset.id,

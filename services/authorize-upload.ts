@@ -33,13 +33,15 @@ export async function authorizeUpload(
   const earlier = await findUpload(db, request.actionKey);
   if (earlier) return repeated(earlier, actor, request);
 
-  const upload = await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     // Uploads of one person are allowed one after another, so that two at once can't both fit the same quota.
     await lockUser(tx, actor.userId);
+    const twin = await findUpload(tx, request.actionKey);
+    if (twin) return repeated(twin, actor, request);
     if ((await sumUploadBytes(tx, actor.userId)) + request.sizeBytes > quotaBytes)
       throw new AppError("quota-exceeded", { details: { quotaBytes } });
     const assetId = await chooseAsset(tx, actor, request, newId);
-    return insertUpload(tx, {
+    const upload = await insertUpload(tx, {
       actionKey: request.actionKey,
       assetId,
       userId: actor.userId,
@@ -55,19 +57,18 @@ export async function authorizeUpload(
       method: transfer.method,
       partSizeBytes: transfer.partSizeBytes,
     });
+    // Somebody else took the key since the look; to throw takes the new asset back.
+    if (!upload) throw new AppError("upload-mismatch");
+    return toAnswer(upload);
   });
-  if (upload) return toAnswer(upload);
-  // A twin of this request came first, in the time between the look and the insert.
-  const twin = await findUpload(db, request.actionKey);
-  if (!twin) throw new AppError("conflict");
-  return repeated(twin, actor, request);
 }
 
 function repeated(upload: Upload, actor: Actor, request: UploadRequest): UploadAnswer {
   const same =
     upload.userId === actor.userId &&
     upload.filename === request.filename &&
-    upload.sizeBytes === request.sizeBytes;
+    upload.sizeBytes === request.sizeBytes &&
+    (upload.method !== "put" || upload.checksumSha256 === request.checksumSha256);
   if (!same) throw new AppError("upload-mismatch");
   return toAnswer(upload);
 }

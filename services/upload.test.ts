@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Actor } from "@reelkeep/core/access/policy";
 import { listAttempts } from "@reelkeep/db/job-attempts";
 import { findJob } from "@reelkeep/db/jobs";
+import { assets } from "@reelkeep/db/schema/assets";
 import { deletionLedger } from "@reelkeep/db/schema/deletion-ledger";
 import { jobs } from "@reelkeep/db/schema/jobs";
 import { outboxMessages } from "@reelkeep/db/schema/outbox-messages";
@@ -9,10 +10,11 @@ import { travel } from "@reelkeep/db/testing/clock";
 import { findUpload } from "@reelkeep/db/uploads";
 import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
 import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admitStoredObject, completeUpload } from "./admit-upload.ts";
 import { authorizeUpload } from "./authorize-upload.ts";
+import { claimJob } from "./claim-job.ts";
 import { cleanStorage } from "./clean-storage.ts";
 import { expireUploads, giveUpUpload } from "./expire-uploads.ts";
 import { getMediaStatus } from "./get-media-status.ts";
@@ -57,11 +59,13 @@ describe("asking for an upload", () => {
   });
 
   it("U1 ten twins at once make one upload and one asset", async () => {
+    const before = await context.db.$count(assets, eq(assets.ownerId, creator.userId));
     const request = uploadRequest(tinyMp4());
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => authorizeUpload(context, creator, request)),
     );
     expect(new Set(answers.map((answer) => answer.assetId)).size).toBe(1);
+    expect(await context.db.$count(assets, eq(assets.ownerId, creator.userId))).toBe(before + 1);
   });
 
   it.each([
@@ -80,10 +84,34 @@ describe("asking for an upload", () => {
     expect(await findUpload(context.db, request.actionKey)).toBeNull();
   });
 
+  it("U1 repeating a request for another file is refused", async () => {
+    const request = uploadRequest(tinyMp4());
+    await authorizeUpload(context, creator, request);
+    for (const change of [
+      { filename: "other.mp4" },
+      { sizeBytes: 2047 },
+      { checksumSha256: uploadRequest(tinyMp4(1)).checksumSha256 },
+    ])
+      await expect(authorizeUpload(context, creator, { ...request, ...change })).rejects.toEqual(
+        code("upload-mismatch"),
+      );
+  });
+
   it("U1 somebody else's actionKey opens nothing", async () => {
     const request = uploadRequest(tinyMp4());
     await authorizeUpload(context, creator, request);
     await expect(authorizeUpload(context, stranger, request)).rejects.toEqual(code("upload-mismatch"));
+    const { actionKey } = uploadRequest(tinyMp4());
+    const rivals = await Promise.all([createActor(context), createActor(context)]);
+    const outcomes = await Promise.allSettled(
+      rivals.map((rival) => authorizeUpload(context, rival, { ...request, actionKey })),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(outcomes.find(({ status }) => status === "rejected")).toMatchObject({
+      reason: { code: "upload-mismatch" },
+    });
+    const owners = rivals.map(({ userId }) => userId);
+    expect(await context.db.$count(assets, inArray(assets.ownerId, owners))).toBe(1);
   });
 });
 
@@ -250,6 +278,9 @@ describe("admission", () => {
   it("U5 a newer revision makes the older unfinished job superseded", async () => {
     const first = await sendFile(context, creator, tinyMp4());
     await completeUpload(context, creator, first.actionKey);
+    const attemptId = randomUUID();
+    const claim = { actionKey: first.actionKey, generation: 1, attemptId, workerId: randomUUID() };
+    expect((await claimJob(context, { ...claim, machineId: null })).outcome).toBe("claimed");
     const body = tinyMp4(2);
     const second = await sendFile(context, creator, body, {
       ...uploadRequest(body),
@@ -265,7 +296,17 @@ describe("admission", () => {
       state: "file-processing-ready",
       sourceRevision: 2,
     });
-    expect(await listAttempts(context.db, first.actionKey)).toEqual([]);
+    // What the older worker has written goes, and whoever waits for its job is told.
+    const [attempt] = await listAttempts(context.db, first.actionKey);
+    expect(attempt).toMatchObject({ id: attemptId, state: "superseded" });
+    expect(
+      await context.db.select().from(deletionLedger).where(eq(deletionLedger.target, attempt!.outputPrefix)),
+    ).toMatchObject([{ kind: "prefix", reason: "attempt-supersede" }]);
+    const messages = await context.db
+      .select()
+      .from(outboxMessages)
+      .where(eq(outboxMessages.actionKey, first.actionKey));
+    expect(messages.find(({ kind }) => kind === "job-ended")?.payload).toMatchObject({ state: "cancelled" });
   });
 });
 
