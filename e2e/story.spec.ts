@@ -70,6 +70,22 @@ test("U3 U8 M3 a real file goes up in one piece, shows its progress and becomes 
   await expect(owner.getByText(/version 1/i).first()).toBeVisible();
 });
 
+test("U8 a status that hasn't changed is a 304 without a body, and nobody else's business", async ({
+  browser,
+}) => {
+  const asset = await (await owner.request.get(`/api/assets/${idOf(videoPath)}`)).json();
+  const path = `/api/media/${asset.latest.actionKey}`;
+  const first = await owner.request.get(path);
+  expect(await first.json()).toMatchObject({
+    status: "processing-completed",
+    playback: { versionNumber: 1 },
+  });
+  const again = await owner.request.get(path, { headers: { "if-none-match": first.headers().etag! } });
+  expect([again.status(), (await again.body()).length]).toEqual([304, 0]);
+  const nobody = await browser.newContext({ baseURL: stack.url });
+  expect((await nobody.request.get(path)).status()).toBe(401);
+});
+
 test("D2 D3 X3 it plays through signed cookies: the picture moves, no fatal error", async () => {
   const refused: string[] = [];
   owner.on("response", (response) => {
