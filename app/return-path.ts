@@ -11,8 +11,7 @@ export function safeReturnPath(value: string | string[] | undefined): string {
   const url = new URL(value, here);
   if (url.origin !== here || url.pathname === "/sign-in" || url.pathname === "/welcome") return "/";
   const path = `${url.pathname}${url.search}${url.hash}`;
-  // The browser reads the answer anew, so it is the answer that must lead here.
-  return !path.startsWith("//") && new URL(path, here).href === url.href ? path : "/";
+  return path.startsWith("//") ? "/" : path;
 }
 
 /** The sign-in page that leads back to `path`. */

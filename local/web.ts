@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import next from "next";
 import { liveWithParent } from "./child-life.ts";
+import { admitRequest } from "./incoming.ts";
 import { repositoryRoot } from "./repository.ts";
 
 const port = Number(process.env.REELKEEP_PORT);
@@ -10,7 +11,9 @@ const dev = process.env.NODE_ENV === "development";
 const app = next({ dev, dir: repositoryRoot, hostname: "localhost", port });
 await app.prepare();
 const handle = app.getRequestHandler();
-const server = createServer((request, response) => void handle(request, response));
+const server = createServer((request, response) => {
+  if (admitRequest(request, response)) void handle(request, response);
+});
 // The page of a developer listens for changes over a web socket.
 server.on("upgrade", app.getUpgradeHandler());
 await new Promise<void>((resolve, reject) => {

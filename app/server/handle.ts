@@ -4,6 +4,7 @@ import { AppError, toAppError } from "@reelkeep/core/errors";
 import { uuidSchema } from "@reelkeep/core/ids";
 import type { NextRequest } from "next/server";
 import { z } from "zod";
+import { readText } from "./body.ts";
 import { serverContext } from "./context.ts";
 import { log } from "./log.ts";
 
@@ -40,13 +41,9 @@ export function answer(
     : Response.json(body, { status: init.status ?? 200, headers });
 }
 
-const bodyBytesMax = 64 * 1024;
-
 /** The request's JSON, checked. @throws AppError `invalid-request`. */
 export async function readBody<S extends z.ZodType>(request: NextRequest, schema: S): Promise<z.infer<S>> {
-  const text = await request.text();
-  if (text.length > bodyBytesMax)
-    throw new AppError("invalid-request", { message: "The request is too long." });
+  const text = await readText(request);
   let json: unknown;
   try {
     json = JSON.parse(text);
