@@ -15,6 +15,7 @@ import {
   type AssetListQuery,
   assetListSchema,
   assetSummarySchema,
+  type PlaybackRequest,
   playbackGrantSchema,
 } from "@reelkeep/core/api/assets";
 import {
@@ -130,8 +131,8 @@ export const changeAsset = (id: string, body: AssetChange) =>
   ask(`/api/assets/${id}`, assetSummarySchema, { method: "PATCH", body });
 
 /** Sets the cookies that open the film, as a side effect. */
-export const grantPlayback = (assetId: string, signal?: AbortSignal) =>
-  ask(`/api/assets/${assetId}/playback`, playbackGrantSchema, { method: "POST", signal });
+export const grantPlayback = (assetId: string, body: PlaybackRequest, signal?: AbortSignal) =>
+  ask(`/api/assets/${assetId}/playback`, playbackGrantSchema, { method: "POST", body, signal });
 
 export const listInvitations = (assetId: string, signal?: AbortSignal) =>
   ask(`/api/assets/${assetId}/invitations`, invitationListSchema, { signal });

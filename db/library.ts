@@ -2,6 +2,7 @@
 import type { AssetFilter } from "@reelkeep/core/api/assets";
 import { and, desc, eq, ilike, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "./client.ts";
+import { versionFacts } from "./media-versions.ts";
 import { assets } from "./schema/assets.ts";
 import { invitations } from "./schema/invitations.ts";
 import { jobs } from "./schema/jobs.ts";
@@ -46,7 +47,7 @@ const selectRows = (db: Executor, reader: LibraryReader) =>
       asset: assets,
       ownerName: users.name,
       invited: invitedTo(reader.userId),
-      version: mediaVersions,
+      version: versionFacts,
       upload: uploads,
       job: jobs,
     })

@@ -23,6 +23,7 @@ import { claimJob } from "./claim-job.ts";
 import { cleanStorage } from "./clean-storage.ts";
 import { dispatchLaunches } from "./dispatch-outbox.ts";
 import { failAttempt, handBackAttempt } from "./fail-attempt.ts";
+import { grantPlayback } from "./grant-playback.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { publishVersion, type VerifiedOutput } from "./publish-version.ts";
 import { recoverJobs } from "./recover-jobs.ts";
@@ -280,8 +281,13 @@ describe("publication", () => {
     ],
     [
       "a blocked asset",
-      "asset-closed",
+      "asset-blocked",
       (s: SeededJob) => context.db.update(assets).set({ state: "blocked" }).where(eq(assets.id, s.assetId)),
+    ],
+    [
+      "a deleted asset",
+      "asset-deleted",
+      (s: SeededJob) => context.db.update(assets).set({ state: "deleted" }).where(eq(assets.id, s.assetId)),
     ],
     [
       "a newer unfinished revision",
@@ -299,6 +305,31 @@ describe("publication", () => {
     expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe(refusal);
     expect((await findAsset(context.db, seeded.assetId))?.activeVersionId).toBeNull();
     expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("job-received");
+  });
+
+  it("D2 a version that was replaced renews for a day, for whoever names it; everybody else gets the new one", async () => {
+    const seeded = await seedJob(context.db, "job-received");
+    const actor: Actor = { userId: seeded.userId, role: "creator" };
+    const grant = async (versionId?: string) =>
+      (await grantPlayback(context, actor, seeded.assetId, { versionId })).grant;
+    await publishVersion(context, leaseOf(seeded), output);
+    const first = await grant();
+    const next = await seedJob(context.db, "job-received", { ...seeded, sourceRevision: 2 });
+    await publishVersion(context, leaseOf(next), output);
+
+    const renewed = await grantPlayback(context, actor, seeded.assetId, { versionId: first.versionId });
+    expect(renewed.grant).toMatchObject({ versionId: first.versionId, manifestUrl: first.manifestUrl });
+    expect(new URL(first.manifestUrl).pathname.startsWith(renewed.cookies[0]!.path)).toBe(true);
+    const second = await grant();
+    expect(second).toMatchObject({ versionNumber: 2 });
+    expect(await grant(second.versionId)).toMatchObject({ versionNumber: 2 });
+
+    const other = await seedJob(context.db, "job-received");
+    await publishVersion(context, leaseOf(other), output);
+    const foreign = (await findAsset(context.db, other.assetId))!.activeVersionId!;
+    expect(await grant(foreign)).toMatchObject({ versionNumber: 2 });
+    await travel(context.db, 24 * 3600 + 1);
+    expect(await grant(first.versionId)).toMatchObject({ versionNumber: 2 });
   });
 });
 

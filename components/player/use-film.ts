@@ -26,7 +26,7 @@ export function useFilm(assetId: string) {
   useEffect(() => {
     const asking = new AbortController();
     setState({ phase: "asking" });
-    grantPlayback(assetId, asking.signal).then(
+    grantPlayback(assetId, {}, asking.signal).then(
       (grant) => setState({ phase: "granted", grant }),
       (error: unknown) => {
         if (!asking.signal.aborted) setState({ phase: "problem", problem: judgeGrantFailure(error) });
@@ -68,6 +68,7 @@ function playWhileGranted(
   let film: Film | undefined;
   let closed = false;
   let timer: number | undefined;
+  let { versionId } = firstGrant;
   renditionsOf(video);
   /** After a 403 the cookies are renewed once; only media that arrives allows it again. */
   let renewedAfterDenial = false;
@@ -88,11 +89,14 @@ function playWhileGranted(
   }
   async function renew(denied: boolean) {
     try {
-      const grant = await grantPlayback(firstGrant.assetId);
+      const grant = await grantPlayback(firstGrant.assetId, { versionId });
       if (closed) return;
       scheduleRenewal(grant);
-      // A version published meanwhile shows at the next opening; this one plays on while its cookies last.
-      if (denied) film?.renewed(grant.manifestUrl);
+      // A version published meanwhile shows at the next opening. This one is renewed for a day; then it plays on
+      // while its cookies last, and the active one takes over at the 403.
+      if (!denied) return;
+      versionId = grant.versionId;
+      film?.renewed(grant.manifestUrl);
     } catch (error) {
       const problem = judgeGrantFailure(error);
       // Renewing early has time: a missing answer is asked for again, and a 403 would come first.

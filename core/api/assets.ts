@@ -74,7 +74,16 @@ export const assetChangeSchema = z
   .meta({ id: "AssetChange" });
 export type AssetChange = z.infer<typeof assetChangeSchema>;
 
-/** `POST /api/assets/{id}/playback`: the answer also sets the signed cookies that open exactly this version. */
+/** `POST /api/assets/{id}/playback`; without a body, the active version is asked for. */
+export const playbackRequestSchema = z
+  .object({
+    /** The version that plays already: it is renewed for a day after another has taken its place. */
+    versionId: uuidSchema.optional(),
+  })
+  .meta({ id: "PlaybackRequest" });
+export type PlaybackRequest = z.infer<typeof playbackRequestSchema>;
+
+/** The answer to it: it also sets the signed cookies that open exactly this version. */
 export const playbackGrantSchema = z
   .object({
     assetId: uuidSchema,
