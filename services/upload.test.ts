@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Actor } from "@reelkeep/core/access/policy";
+import type { UploadAnswer } from "@reelkeep/core/api/media";
 import { listAttempts } from "@reelkeep/db/job-attempts";
 import { findJob } from "@reelkeep/db/jobs";
 import { assets } from "@reelkeep/db/schema/assets";
@@ -8,9 +9,10 @@ import { jobs } from "@reelkeep/db/schema/jobs";
 import { outboxMessages } from "@reelkeep/db/schema/outbox-messages";
 import { travel } from "@reelkeep/db/testing/clock";
 import { findUpload } from "@reelkeep/db/uploads";
+import { lockUser } from "@reelkeep/db/users";
 import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
 import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
-import { eq, inArray } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admitStoredObject, completeUpload } from "./admit-upload.ts";
 import { authorizeUpload } from "./authorize-upload.ts";
@@ -61,11 +63,24 @@ describe("asking for an upload", () => {
   it("U1 ten twins at once make one upload and one asset", async () => {
     const before = await context.db.$count(assets, eq(assets.ownerId, creator.userId));
     const request = uploadRequest(tinyMp4());
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => authorizeUpload(context, creator, request)),
-    );
-    expect(new Set(answers.map((answer) => answer.assetId)).size).toBe(1);
+    const answers = Array.from({ length: 10 }, () => authorizeUpload(context, creator, request));
+    expect(new Set((await Promise.all(answers)).map(({ assetId }) => assetId)).size).toBe(1);
     expect(await context.db.$count(assets, eq(assets.ownerId, creator.userId))).toBe(before + 1);
+  });
+
+  it("U1 twins that both found no upload yet make one upload and one asset", async () => {
+    const actor = await createActor(context);
+    const request = uploadRequest(tinyMp4());
+    let answers: Promise<UploadAnswer>[] = [];
+    await context.db.transaction(async (tx) => {
+      await lockUser(tx, actor.userId);
+      answers = [1, 2].map(() => authorizeUpload(context, actor, request));
+      const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      await expect.poll(async () => (await context.db.execute(waiting)).rowCount).toBe(2);
+    });
+    const [first, second] = await Promise.all(answers);
+    expect(second).toEqual(first);
+    expect(await context.db.$count(assets, eq(assets.ownerId, actor.userId))).toBe(1);
   });
 
   it.each([
