@@ -1,5 +1,5 @@
 /** Invitations: the links that let people in, and, once accepted, the permission to watch. */
-import { and, desc, eq, gt, isNull, or, sql } from "drizzle-orm";
+import { and, desc, eq, gt, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { Executor } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
 import { assets } from "./schema/assets.ts";
@@ -68,10 +68,21 @@ export async function acceptInvitation(db: Executor, id: string, userId: string)
   return rows.length > 0;
 }
 
-/** Ends an invitation and what it permits; nothing happens where it had ended. */
-export async function revokeInvitation(db: Executor, id: string): Promise<void> {
-  await db
+/**
+ * Ends an invitation and what it permits; false where nothing was changed: it had ended before, or made somebody a
+ * creator, which an invitation can't take back.
+ */
+export async function revokeInvitation(db: Executor, id: string): Promise<boolean> {
+  const rows = await db
     .update(invitations)
     .set({ revokedAt: now })
-    .where(and(eq(invitations.id, id), isNull(invitations.revokedAt)));
+    .where(
+      and(
+        eq(invitations.id, id),
+        isNull(invitations.revokedAt),
+        or(isNotNull(invitations.assetId), isNull(invitations.acceptedBy)),
+      ),
+    )
+    .returning({ id: invitations.id });
+  return rows.length > 0;
 }

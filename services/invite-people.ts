@@ -10,6 +10,7 @@ import type {
   NewInvitation,
 } from "@reelkeep/core/api/accounts";
 import { AppError } from "@reelkeep/core/errors";
+import type { Transaction } from "@reelkeep/db/client";
 import {
   acceptInvitation as accept,
   findInvitation,
@@ -82,13 +83,24 @@ export async function listGeneralInvitations({ db }: Pick<Needs, "db">, actor: A
   return (await listInvitations(db, null)).map(toInvitation);
 }
 
-/** Ends an invitation and what it permits. @throws AppError `not-found`, `forbidden`. */
+/**
+ * Ends an invitation and, for a viewer's, the permission to watch. Doing it again changes nothing.
+ *
+ * @throws AppError `not-found`, `forbidden`, `conflict` for one that has made somebody a creator: their role is the
+ * account's and stays.
+ */
 export async function revokeInvitation(needs: Pick<Needs, "db">, actor: Actor, id: string): Promise<void> {
   const row = await findInvitation(needs.db, id);
   if (!row) throw new AppError("not-found");
   if (row.invitation.assetId) await requireAsset(needs, actor, row.invitation.assetId, "invite-viewer");
   else if (!mayDo(actor, "invite-creator")) throw new AppError("not-found");
-  await revoke(needs.db, id);
+  if (await revoke(needs.db, id)) return;
+  const left = await findInvitation(needs.db, id);
+  if (!left?.invitation.revokedAt)
+    throw new AppError("conflict", {
+      message:
+        "This invitation was accepted: its person is a creator now, and revoking it would not change that.",
+    });
 }
 
 /** What stands behind a link; null for one that `userId` (null: somebody new) can't accept. */
@@ -104,9 +116,15 @@ export async function previewInvitation(
   return { invitedBy: row.invitedByName, assetTitle: row.assetTitle, email: row.invitation.email };
 }
 
+/** Makes an account and, in the same transaction, does what `claim` does: both or neither. */
+type SignUp = (
+  person: NonNullable<AcceptInvitation["account"]>,
+  claim: (tx: Transaction, userId: string) => Promise<void>,
+) => Promise<Account>;
+
 /**
- * Accepts an invitation for `account`, or for the new one that `signUp` makes. Only one person can; accepting it
- * again is the same person's answer again.
+ * Accepts an invitation for `account`, or for the new one that `signUp` makes. Only one person can, and whoever
+ * comes second leaves no account behind; accepting it again is the same person's answer again.
  *
  * @throws AppError `invitation-invalid`, `invitation-expired`, `unauthenticated` (nobody to accept it), or what
  * `signUp` throws.
@@ -115,7 +133,7 @@ export async function acceptInvitation(
   { db }: Pick<Needs, "db">,
   request: AcceptInvitation,
   account: Account | null,
-  signUp: (person: NonNullable<AcceptInvitation["account"]>) => Promise<Account>,
+  signUp: SignUp,
 ): Promise<AcceptedInvitation> {
   const row = await findInvitationByToken(db, hashOf(request.token));
   if (!row || row.invitation.revokedAt || row.assetState === "deleted")
@@ -127,9 +145,12 @@ export async function acceptInvitation(
   if (!address) throw new AppError("unauthenticated");
   if (email && email !== address)
     throw new AppError("invitation-invalid", { message: "This invitation is for another e-mail address." });
-  const person = account ?? (await signUp(request.account!));
-  if (!(await accept(db, id, person.id))) throw new AppError("invitation-invalid");
-  await raiseRole(db, person.id, role);
+  const claim = async (tx: Transaction, userId: string) => {
+    if (!(await accept(tx, id, userId))) throw new AppError("invitation-invalid");
+    await raiseRole(tx, userId, role);
+  };
+  const person = account ?? (await signUp(request.account!, claim));
+  if (account) await db.transaction((tx) => claim(tx, account.id));
   return { assetId, account: role === "creator" && person.role === "viewer" ? { ...person, role } : person };
 }
 

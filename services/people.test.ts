@@ -1,6 +1,8 @@
 import type { Actor } from "@reelkeep/core/access/policy";
+import { openDatabase } from "@reelkeep/db/client";
 import { travel } from "@reelkeep/db/testing/clock";
 import { seedJob } from "@reelkeep/db/testing/seed";
+import { listUsers } from "@reelkeep/db/users";
 import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
 import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +13,7 @@ import {
   createAccounts,
   createOwner,
   listPeople,
+  openSession,
   readSession,
   signIn,
   signOut,
@@ -75,10 +78,14 @@ describe("accounts", () => {
     await expect(createOwner(needs(), { ...person("Late"), code: ownerCode }, request)).rejects.toEqual(
       code("owner-exists"),
     );
+    expect(await readSession(accounts, cookieOf(made[0]!.value.setCookies))).toEqual(made[0]!.value.account);
+    expect((await listUsers(context.db)).map(({ user }) => user.email)).toEqual([
+      made[0]!.value.account.email,
+    ]);
   });
 
   it("X4 signing in sets a session that reads back, and signing out ends it", async () => {
-    await createAccount(accounts, person("Sam"));
+    await createAccount(needs(), person("Sam"));
     const { account, setCookies } = await signIn(needs(), person("Sam"), request);
     expect(setCookies.join()).toMatch(/HttpOnly/i);
     expect(await readSession(accounts, cookieOf(setCookies))).toEqual(account);
@@ -87,13 +94,47 @@ describe("accounts", () => {
     expect(await readSession(accounts, new Headers())).toBeNull();
   });
 
+  it("X4 a program, which sends no Origin, signs out as well, and in again over an old cookie", async () => {
+    const { setCookies } = await signIn(needs(), person("Sam"), { headers: new Headers() });
+    const headers = cookieOf(setCookies);
+    headers.delete("origin");
+    expect((await signIn(needs(), person("Sam"), { headers })).account.name).toBe("Sam");
+    expect((await signOut(accounts, headers)).join()).toMatch(/Max-Age=0/i);
+    expect(await readSession(accounts, headers)).toBeNull();
+  });
+
+  it("X4 a fault of the database is no wrong password, no taken address and no end of a session", async () => {
+    const away = openDatabase("postgresql://nobody@127.0.0.1:1/nothing");
+    const broken = {
+      db: away.db,
+      accounts: createAccounts({ db: away.db, secret: "s".repeat(32), appUrl: context.appUrl }),
+    };
+    const { setCookies } = await signIn(needs(), person("Sam"), request);
+    try {
+      await expect(signIn(broken, person("Sam"), request)).rejects.toEqual(code("internal"));
+      await expect(createAccount(broken, person("Nora"))).rejects.not.toEqual(code("email-taken"));
+      await expect(signOut(broken.accounts, cookieOf(setCookies))).rejects.toThrow();
+    } finally {
+      await away.close();
+    }
+  });
+
+  it("X4 an account and its password are made together or not at all", async () => {
+    const claim = async () => {
+      throw new Error("the claim was lost");
+    };
+    await expect(createAccount(needs(), person("Half"), claim)).rejects.toThrow("the claim was lost");
+    await createAccount(needs(), person("Half"));
+    expect((await signIn(needs(), person("Half"), request)).account.name).toBe("Half");
+  });
+
   it("X4 a wrong password and an unknown address answer the same", async () => {
     for (const credentials of [{ ...person("Sam"), password: "not this one" }, person("Nobody")])
       await expect(signIn(needs(), credentials, request)).rejects.toEqual(code("sign-in-failed"));
   });
 
   it("X4 an address has one account", async () => {
-    await expect(createAccount(accounts, person("Sam"))).rejects.toEqual(code("email-taken"));
+    await expect(createAccount(needs(), person("Sam"))).rejects.toEqual(code("email-taken"));
   });
 
   it("X4 nobody can sign up, or give themselves a role, by better-auth's own calls", async () => {
@@ -135,10 +176,7 @@ describe("invitations", () => {
   const noSignUp = async () => {
     throw new Error("nobody signs up here");
   };
-  const newViewer = async (name: string) => {
-    const id = await createAccount(accounts, person(name));
-    return { id, name, email: person(name).email, role: "viewer" as const };
-  };
+  const newViewer = (name: string) => createAccount(needs(), person(name));
 
   it("X4 D5 an invited person watches that video, in their library too; before it and after revoking there is nothing", async () => {
     const viewer = await newViewer("Vera");
@@ -177,6 +215,46 @@ describe("invitations", () => {
     expect(await previewInvitation(context, tokenOf(url), first.id)).not.toBeNull();
     const guess = acceptInvitation(context, { token: "a".repeat(32) }, second, noSignUp);
     await expect(guess).rejects.toEqual(code("invitation-invalid"));
+  });
+
+  it("X4 of five new people at once on one link, one has an account, and the others can still have one", async () => {
+    const { url } = await inviteViewer(context, creator, assetId, {});
+    const people = Array.from({ length: 5 }, (_, i) => person(`Guest${i}`));
+    const tries = await Promise.allSettled(
+      people.map((account) =>
+        acceptInvitation(context, { token: tokenOf(url), account }, null, (one, claim) =>
+          createAccount(needs(), one, claim),
+        ),
+      ),
+    );
+    expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const [i, result] of tries.entries())
+      if (result.status === "rejected") {
+        expect(result.reason).toEqual(code("invitation-invalid"));
+        await createAccount(needs(), people[i]!);
+      }
+  });
+
+  it("X4 whoever makes an account is signed in, however many have guessed passwords from there", async () => {
+    const headers = new Headers({ "x-forwarded-for": "203.0.113.50" });
+    const guess = () => signIn(needs(), person("Nobody"), { headers });
+    for (let i = 0; i < 10; i++) await expect(guess()).rejects.toEqual(code("sign-in-failed"));
+    await expect(guess()).rejects.toEqual(code("rate-limited"));
+    const account = await createAccount(needs(), person("Gail"));
+    const setCookies = await openSession(accounts, person("Gail"), { headers });
+    expect(await readSession(accounts, cookieOf(setCookies))).toEqual(account);
+  });
+
+  it("X4 an invitation that has made a creator can't be taken back, and says so; an open one can, twice", async () => {
+    const admin = await createActor(context, "admin");
+    const open = await inviteCreator(context, admin, {});
+    await revokeInvitation(context, admin, open.invitation.id);
+    await revokeInvitation(context, admin, open.invitation.id);
+    const { invitation, url } = await inviteCreator(context, admin, {});
+    await acceptInvitation(context, { token: tokenOf(url) }, await newViewer("Cora"), noSignUp);
+    await expect(revokeInvitation(context, admin, invitation.id)).rejects.toEqual(code("conflict"));
+    const { invitations } = await listPeople(context, admin);
+    expect(invitations.find(({ id }) => id === invitation.id)?.state).toBe("accepted");
   });
 
   it("X4 an invitation for an address is that person's alone, and ends after two weeks", async () => {
