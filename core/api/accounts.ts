@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { roles } from "../access/policy.ts";
 import { uuidSchema } from "../ids.ts";
+import { trimmedLineSchema } from "../text.ts";
 
 export const passwordBytesMin = 10;
-const name = z.string().trim().min(1, "Tell us your name.").max(100);
+const name = trimmedLineSchema.min(1, "Tell us your name.").max(100);
 const email = z.email("This isn't an e-mail address.").max(254).toLowerCase();
 const password = z.string().min(passwordBytesMin, `Use at least ${passwordBytesMin} characters.`).max(128);
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { assetStates } from "../asset/machine.ts";
 import { uuidSchema } from "../ids.ts";
+import { paragraphsSchema, trimmedLineSchema } from "../text.ts";
 import { failureSchema, mediaStatuses } from "./media.ts";
 
 /** How the asking person comes to see this asset. */
@@ -50,8 +51,12 @@ export const assetFilters = ["all", "processing", "needs-you"] as const;
 export type AssetFilter = (typeof assetFilters)[number];
 export const assetListQuerySchema = z.object({
   filter: z.enum(assetFilters).default("all"),
-  q: z.string().trim().max(200).default(""),
-  cursor: z.string().max(200).optional(),
+  q: trimmedLineSchema.max(200).default(""),
+  /** As an earlier answer gave it. */
+  cursor: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be a cursor that an answer gave")
+    .optional(),
 });
 export type AssetListQuery = z.infer<typeof assetListQuerySchema>;
 
@@ -68,8 +73,8 @@ export type AssetList = z.infer<typeof assetListSchema>;
 /** `PATCH /api/assets/{id}`. */
 export const assetChangeSchema = z
   .object({
-    title: z.string().trim().min(1).max(200).optional(),
-    description: z.string().trim().max(5000).optional(),
+    title: trimmedLineSchema.min(1).max(200).optional(),
+    description: paragraphsSchema.max(5000).optional(),
   })
   .meta({ id: "AssetChange" });
 export type AssetChange = z.infer<typeof assetChangeSchema>;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { uuidSchema } from "../ids.ts";
 import { jobStates, waitingReasons } from "../job/machine.ts";
+import { lineSchema, paragraphsSchema, trimmedLineSchema } from "../text.ts";
 import { uploadMethods, uploadStates } from "../upload/machine.ts";
 
 /** `POST /api/media/upload`. Repeating it with the same actionKey answers the same upload. */
@@ -13,14 +14,14 @@ export const uploadRequestSchema = z
       z.object({ id: uuidSchema }),
       z.object({
         new: z.object({
-          title: z.string().trim().max(200).optional(),
-          description: z.string().trim().max(5000).optional(),
+          title: trimmedLineSchema.max(200).optional(),
+          description: paragraphsSchema.max(5000).optional(),
         }),
       }),
     ]),
-    filename: z.string().min(1).max(255),
+    filename: lineSchema.min(1).max(255),
     sizeBytes: z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER),
-    contentType: z.string().max(100),
+    contentType: lineSchema.max(100),
     /** Base64 of the whole file's SHA-256; required for a single PUT. */
     checksumSha256: z
       .string()
