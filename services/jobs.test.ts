@@ -128,6 +128,12 @@ describe("heartbeat", () => {
 });
 
 describe("failure", () => {
+  const encoderFailure = {
+    error: new AppError("encoder-failed"),
+    stage: "encode" as const,
+    completedRenditions: [],
+  };
+
   it("J5 a failure worth another try backs off, three times, then the job fails with its code", async () => {
     const seeded = await seedJob(context.db);
     const waits: number[] = [];
@@ -153,6 +159,20 @@ describe("failure", () => {
       Array(3).fill(["failed", "encoder-failed", "encode"]),
     );
     expect(new Set(attempts.map(({ outputPrefix }) => outputPrefix)).size).toBe(3);
+  });
+
+  it("J4 J5 leases handed back don't make the next wait longer", async () => {
+    const seeded = await seedJob(context.db);
+    for (let turn = 1; turn <= 3; turn++) {
+      const claim = claimOf(seeded);
+      await claimJob(context, claim);
+      expect(await handBackAttempt(context, claim)).toBe(true);
+    }
+    const claim = claimOf(seeded);
+    await claimJob(context, claim);
+    await failAttempt(context, claim, encoderFailure);
+    const job = await findJob(context.db, seeded.job.actionKey);
+    expect(Math.round((job!.retryAt!.getTime() - job!.updatedAt.getTime()) / 1000)).toBe(20);
   });
 
   it("J5 a permanent failure ends the job at once", async () => {
@@ -223,6 +243,57 @@ describe("failure", () => {
     await travel(context.db, 3700 + 24 * 3600 + 60);
     await cleanStorage(context);
     expect(await context.store.head(`${failed.attempt!.outputPrefix}late.ts`)).toBeNull();
+  });
+});
+
+describe("cancellation", () => {
+  const failure = (code: "encoder-failed" | "undecodable-video") => ({
+    error: new AppError(code),
+    stage: "encode" as const,
+    completedRenditions: [],
+  });
+  const requested = async () => {
+    const seeded = await seedJob(context.db, "job-received");
+    await requestCancel(seeded);
+    return seeded;
+  };
+  const requestCancel = ({ job }: SeededJob) =>
+    context.db.update(jobs).set({ cancelRequestedAt: new Date() }).where(eq(jobs.actionKey, job.actionKey));
+
+  it.each([
+    [
+      "fails and could be tried again",
+      (s: SeededJob) => failAttempt(context, leaseOf(s), failure("encoder-failed")),
+    ],
+    ["fails for good", (s: SeededJob) => failAttempt(context, leaseOf(s), failure("undecodable-video"))],
+    ["is handed back", (s: SeededJob) => handBackAttempt(context, leaseOf(s))],
+  ] as const)("J10 a cancellation that was requested is obeyed when the attempt %s", async (_what, end) => {
+    const seeded = await requested();
+    expect(await end(seeded)).not.toBe("lease-lost");
+    expect(await findJob(context.db, seeded.job.actionKey)).toMatchObject({
+      state: "cancelled",
+      errorCode: null,
+    });
+    expect(await listAttempts(context.db, seeded.job.actionKey)).toMatchObject([{ state: "cancelled" }]);
+    const messages = await context.db
+      .select()
+      .from(outboxMessages)
+      .where(eq(outboxMessages.actionKey, seeded.job.actionKey));
+    expect(messages).toMatchObject([{ kind: "job-ended", payload: { state: "cancelled" } }]);
+  });
+
+  it("J10 a worker without the lease cancels nothing", async () => {
+    const seeded = await seedJob(context.db, "job-received", { leaseSeconds: -1 });
+    await requestCancel(seeded);
+    expect(await failAttempt(context, leaseOf(seeded), failure("encoder-failed"))).toBe("lease-lost");
+    expect(await handBackAttempt(context, leaseOf(seeded))).toBe(false);
+  });
+
+  it("J10 a waiting job whose cancellation was requested can't be claimed: the claim cancels it", async () => {
+    const seeded = await seedJob(context.db);
+    await requestCancel(seeded);
+    expect((await claimJob(context, claimOf(seeded))).outcome).toBe("cancelled");
+    expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("cancelled");
   });
 });
 
@@ -387,6 +458,29 @@ describe("recovery", () => {
     expect(terminated).toHaveLength(1);
     for (const { seeded } of [first, second])
       expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("job-received");
+  });
+
+  it("J6 a machine that can't be ended keeps no other job from its recovery", async () => {
+    const overdue = async () => {
+      const { job } = await seedJob(context.db);
+      const launch = { provisioningToken: randomUUID(), machineId: job.actionKey, launchedAt: new Date(0) };
+      await context.db.update(jobs).set(launch).where(eq(jobs.actionKey, job.actionKey));
+      return job.actionKey;
+    };
+    const [stuck, other] = [await overdue(), await overdue()];
+    const ailing: WorkerFleet = {
+      ...nobody,
+      terminate: async (machineId) => {
+        if (machineId === stuck) throw new Error("no answer");
+      },
+    };
+    const recovery = await recoverJobs({ ...context, fleet: ailing });
+    expect(recovery.failures).toMatchObject([{ actionKey: stuck }]);
+    expect(await findJob(context.db, other)).toMatchObject({
+      waitingReason: "queued",
+      provisioningToken: null,
+    });
+    await context.db.update(jobs).set({ provisioningToken: null }).where(eq(jobs.actionKey, stuck));
   });
 
   it("J6 after three launches that nobody claimed, the job fails as never started", async () => {

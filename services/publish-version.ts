@@ -20,7 +20,7 @@ export type VerifiedOutput = Omit<
 /** Published (or found published by this same attempt), or why not. */
 export type PublishOutcome =
   | { readonly outcome: "published"; readonly version: MediaVersion }
-  | { readonly outcome: "lease-lost" | "cancelled" | "superseded" | "asset-closed" };
+  | { readonly outcome: "lease-lost" | "cancelled" | "superseded" | "asset-blocked" | "asset-deleted" };
 
 /**
  * P1: publication, one transaction without network. Lock order: asset, job, attempt. It refuses a lost lease, a
@@ -48,7 +48,8 @@ export async function publishVersion(
     // A twin of this call may have published while this one waited for the lock.
     const twin = await findVersionOfAttempt(tx, lease.attemptId);
     if (twin) return { outcome: "published", version: twin };
-    if (asset.state !== "active") return { outcome: "asset-closed" };
+    if (asset.state !== "active")
+      return { outcome: asset.state === "blocked" ? "asset-blocked" : "asset-deleted" };
     const job = await lockJob(tx, lease.actionKey);
     if (!job || job.generation !== attempt.generation) return { outcome: "lease-lost" };
     if (await isSuperseded(tx, asset.id, job.sourceRevision)) return { outcome: "superseded" };

@@ -9,14 +9,19 @@ export interface LeaseThreadData {
   readonly actionKey: string;
   readonly attemptId: string;
   readonly policy: JobPolicy;
+  /** By {@link monotonicMs}, before the claim was asked: the lease can't have begun earlier. */
+  readonly claimAskedAtMs: number;
   readonly progress: Progress;
 }
 
-/** Main → thread: the newest progress, or: stop renewing, the work is over. */
-export type ToLeaseThread = { readonly progress: Progress } | "stop";
+/** Main → thread: the newest progress. A thread whose work is over is terminated. */
+export type ToLeaseThread = Progress;
 
 /**
  * Thread → main: stop everything. `out-of-time`: the lease couldn't be renewed, and it is about to end by this
  * machine's own monotonic clock.
  */
 export type FromLeaseThread = Exclude<HeartbeatAnswer, "continue"> | "out-of-time";
+
+/** Milliseconds by a clock that all threads share and nobody sets; `performance.now()` begins anew in each thread. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -6,69 +6,66 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "@reelkeep/db/client";
 import { heartbeat } from "@reelkeep/services/heartbeat";
-import type { FromLeaseThread, LeaseThreadData, ToLeaseThread } from "./lease-protocol.ts";
+import {
+  type FromLeaseThread,
+  type LeaseThreadData,
+  monotonicMs,
+  type ToLeaseThread,
+} from "./lease-protocol.ts";
 
 const port = parentPort!;
-const { databaseUrl, actionKey, attemptId, policy, ...start } = workerData as LeaseThreadData;
+const { databaseUrl, actionKey, attemptId, policy, claimAskedAtMs, ...start } = workerData as LeaseThreadData;
 /** Progress is told no more often than this. */
 const progressMs = 1500;
+const retryMs = 500;
+/** One silent connection costs half a beat, so there are three tries between a missed beat and the lease's end. */
+const queryTimeoutMs = (policy.heartbeatSeconds * 1000) / 2;
 /** The worker stops this long before its lease ends, which is what it needs to end FFmpeg. */
 const marginMs = Math.min(15_000, (policy.leaseSeconds * 1000) / 4);
 
 let progress = start.progress;
 let told = progress;
-let stopped = false;
 let wake = new AbortController();
 
 port.on("message", (message: ToLeaseThread) => {
-  if (message === "stop") stopped = true;
-  else progress = message.progress;
+  progress = message;
   wake.abort();
 });
 
-const say = (message: FromLeaseThread) => port.postMessage(message);
-
-/** Renews until it is told to stop or has to tell. The lease counts from before the question, never from the answer. */
-async function keepLease(): Promise<FromLeaseThread | undefined> {
-  const database = openDatabase(databaseUrl, {
+/** Renews until it has to tell. The lease counts from before the question, never from the answer. */
+async function keepLease(): Promise<FromLeaseThread> {
+  const { db } = openDatabase(databaseUrl, {
     connectionsMax: 1,
     applicationName: `reelkeep-lease ${attemptId}`,
+    queryTimeoutMs,
   });
-  let renewedAt = performance.now();
-  try {
-    for (let failures = 0; !stopped; ) {
-      await pause(failures > 0 ? 500 : policy.heartbeatSeconds * 1000, failures === 0);
-      if (stopped) return undefined;
-      const askedAt = performance.now();
-      const carried = progress;
-      try {
-        const beat = heartbeat(
-          { db: database.db, jobPolicy: policy },
-          { actionKey, attemptId, progress: carried },
-        );
-        const answer = await within(beat, renewedAt + policy.leaseSeconds * 1000 - marginMs - askedAt);
-        if (answer !== "continue") return stopped ? undefined : answer;
-        renewedAt = askedAt;
-        told = carried;
-        failures = 0;
-      } catch {
-        failures++;
-      }
-      if (performance.now() >= renewedAt + policy.leaseSeconds * 1000 - marginMs) return "out-of-time";
+  let renewedAt = claimAskedAtMs;
+  const stopsAt = () => renewedAt + policy.leaseSeconds * 1000 - marginMs;
+  for (let failures = 0; ; ) {
+    if (failures > 0) await sleep(retryMs);
+    else await pause(renewedAt + policy.heartbeatSeconds * 1000);
+    const askedAt = monotonicMs();
+    const carried = progress;
+    try {
+      const beat = heartbeat({ db, jobPolicy: policy }, { actionKey, attemptId, progress: carried });
+      const answer = await within(beat, stopsAt() - askedAt);
+      if (answer !== "continue") return answer;
+      renewedAt = askedAt;
+      told = carried;
+      failures = 0;
+    } catch {
+      failures++;
     }
-    return undefined;
-  } finally {
-    await database.close().catch(() => {});
+    if (monotonicMs() >= stopsAt()) return "out-of-time";
   }
 }
 
-/** Waits `ms`, or less: until there is progress that wasn't told (not sooner than its rhythm), or a stop. */
-async function pause(ms: number, endsWithProgress: boolean): Promise<void> {
-  const endsAt = performance.now() + ms;
-  const earliest = performance.now() + progressMs;
-  while (!stopped) {
-    const now = performance.now();
-    const until = endsWithProgress && progress !== told ? Math.min(earliest, endsAt) : endsAt;
+/** Waits until `endsAt`, or less: until there is progress that wasn't told (not sooner than its rhythm). */
+async function pause(endsAt: number): Promise<void> {
+  const earliest = monotonicMs() + progressMs;
+  for (;;) {
+    const now = monotonicMs();
+    const until = progress === told ? endsAt : Math.min(earliest, endsAt);
     if (now >= until) return;
     wake = new AbortController();
     await sleep(until - now, undefined, { signal: wake.signal }).catch(() => {});
@@ -88,6 +85,6 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-const last = await keepLease();
-if (last) say(last);
-port.close();
+port.postMessage((await keepLease()) satisfies FromLeaseThread);
+// Ends this thread alone, with its connection, whose other end may be silent.
+process.exit();

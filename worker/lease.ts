@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { AppError } from "@reelkeep/core/errors";
 import type { Progress } from "@reelkeep/db/jobs";
@@ -9,7 +10,7 @@ export interface Lease {
   readonly signal: AbortSignal;
   /** Hands the newest progress to the next heartbeat. */
   tell(progress: Progress): void;
-  /** Stops renewing; the last step, after the result or the failure is written. */
+  /** Stops renewing, whether the database answers or not; the last step, after the end is written. */
   stop(): Promise<void>;
 }
 
@@ -18,6 +19,9 @@ const reasons: Record<FromLeaseThread, () => AppError> = {
   superseded: () => new AppError("lease-lost"),
   "out-of-time": () => new AppError("lease-lost", { message: "The lease couldn't be renewed in time." }),
 };
+
+/** A thread ends at once, unless the system still looks up the database's name for it. */
+const stopMs = 2000;
 
 /** Starts the lease thread. A thread that dies by itself is as good as a lost lease: nobody renews any more. */
 export function keepLease(data: LeaseThreadData): Lease {
@@ -29,22 +33,17 @@ export function keepLease(data: LeaseThreadData): Lease {
   );
   const thread = new Worker(script, { workerData: data });
   let stopping = false;
-  const ended = new Promise<void>((resolve) => {
-    thread.once("exit", () => {
-      if (!stopping) controller.abort(new AppError("lease-lost"));
-      resolve();
-    });
+  thread.once("exit", () => {
+    if (!stopping) controller.abort(new AppError("lease-lost"));
   });
   thread.on("message", (message: FromLeaseThread) => controller.abort(reasons[message]()));
   thread.on("error", (cause) => controller.abort(new AppError("lease-lost", { cause })));
-  const send = (message: ToLeaseThread) => thread.postMessage(message);
   return {
     signal: controller.signal,
-    tell: (progress) => send({ progress }),
+    tell: (progress) => thread.postMessage(progress satisfies ToLeaseThread),
     async stop() {
       stopping = true;
-      send("stop");
-      await ended;
+      await Promise.race([thread.terminate(), sleep(stopMs, undefined, { ref: false })]);
     },
   };
 }

@@ -13,8 +13,10 @@ import { askAgain } from "./ask-again.ts";
 import { bucketOutput } from "./bucket-output.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
 import { keepLease } from "./lease.ts";
+import { monotonicMs } from "./lease-protocol.ts";
 import { type ProgressReport, reportProgress } from "./report-progress.ts";
 import { openScratch } from "./scratch.ts";
+import { withRetries } from "./stages/retries.ts";
 import { type TranscodeResult, transcodeFile } from "./transcode-file.ts";
 
 /** What one run stands on. */
@@ -30,7 +32,7 @@ export interface WorkerContext extends Pick<ServiceContext, "db" | "store" | "jo
   readonly leaving: AbortSignal;
 }
 
-/** How a run ended: `published`, why the claim was lost, or what became of the job. */
+/** How a run ended: `published`, why nothing was claimed, or what became of the job. */
 export type RunOutcome =
   | "published"
   | "held"
@@ -39,6 +41,7 @@ export type RunOutcome =
   | "cancelled"
   | "missing"
   | "stale-generation"
+  | "leaving"
   | "out-of-attempts"
   | "retry-later"
   | "handed-back"
@@ -53,10 +56,13 @@ export async function runJob(
   { actionKey, generation }: { actionKey: string; generation: number },
 ): Promise<RunOutcome> {
   const { workerId, machineId, newId } = context;
+  if (context.leaving.aborted) return "leaving";
   const attemptId = newId();
+  const claimAskedAtMs = monotonicMs();
   const claim = await askAgain(() =>
     claimJob(context, { actionKey, generation, attemptId, workerId, machineId }),
   );
+  if (claim.outcome === "missing") context.log.error("started for a job that doesn't exist");
   if (claim.outcome !== "claimed") return claim.outcome;
   const { job, attempt } = claim;
   const log = context.log.child({ attempt: attempt.attemptNumber, attemptId });
@@ -67,6 +73,7 @@ export async function runJob(
     actionKey,
     attemptId,
     policy: context.jobPolicy,
+    claimAskedAtMs,
     progress: { stage: "claim", fraction: 0, renditions: [], processByResolution: {} },
   });
   const progress = reportProgress(lease.tell);
@@ -101,7 +108,10 @@ async function work(
   progress.stage("download");
   await using scratch = await openScratch(scratchFolder, job.sourceSizeBytes);
   const sourcePath = join(scratch.folder, "source");
-  await store.download(job.sourceKey, sourcePath, { etag: job.sourceEtag, signal });
+  await withRetries(
+    () => store.download(job.sourceKey, sourcePath, { etag: job.sourceEtag, signal }),
+    signal,
+  );
   return await transcodeFile({
     tools,
     profile,
@@ -128,25 +138,21 @@ async function publish(
   progress.stage("publish");
   signal.throwIfAborted();
   const largest = result.renditions[0]!;
-  const outcome = await askAgain(() =>
-    publishVersion(
-      context,
-      { actionKey: job.actionKey, attemptId: attempt.id },
-      {
-        processor: "ffmpeg-cpu",
-        masterName,
-        posterName: result.posterName,
-        durationSeconds: result.durationSeconds,
-        width: largest.width,
-        height: largest.height,
-        hasAudio: result.hasAudio,
-        renditions: result.renditions.map(({ isCopied: _, ...rendition }) => rendition),
-        inventory: [...result.inventory],
-        sizeBytes: result.inventory.reduce((sum, object) => sum + object.sizeBytes, 0),
-        progress: progress.current,
-      },
-    ),
-  );
+  const publication = {
+    processor: "ffmpeg-cpu" as const,
+    masterName,
+    posterName: result.posterName,
+    durationSeconds: result.durationSeconds,
+    width: largest.width,
+    height: largest.height,
+    hasAudio: result.hasAudio,
+    renditions: result.renditions.map(({ isCopied: _, ...rendition }) => rendition),
+    inventory: [...result.inventory],
+    sizeBytes: result.inventory.reduce((sum, object) => sum + object.sizeBytes, 0),
+    progress: progress.current,
+  };
+  const lease = { actionKey: job.actionKey, attemptId: attempt.id };
+  const outcome = await askAgain(() => publishVersion(context, lease, publication), signal);
   switch (outcome.outcome) {
     case "published":
       return "published";
@@ -156,8 +162,9 @@ async function publish(
       throw new AppError("job-cancelled");
     case "superseded":
       throw new AppError("job-superseded");
-    case "asset-closed":
-      throw new AppError("asset-blocked");
+    case "asset-blocked":
+    case "asset-deleted":
+      throw new AppError(outcome.outcome);
   }
 }
 
