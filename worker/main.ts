@@ -3,6 +3,7 @@
  * database and the bucket are; everything else it reads there. It leaves on every path, and with it its machine.
  */
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createObjectStore } from "@reelkeep/aws/object-store";
 import { uuidSchema } from "@reelkeep/core/ids";
@@ -28,6 +29,9 @@ const environment = z.object({
   LEASE_SECONDS: z.coerce.number().positive().default(defaultJobPolicy.leaseSeconds),
   RETRY_BACKOFF_SECONDS: z.coerce.number().nonnegative().default(defaultJobPolicy.retryBackoffSeconds),
 });
+
+/** Ending FFmpeg takes at most five seconds. */
+const orphanedMs = 10_000;
 
 const log = pino({ name: "worker" });
 const leaving = new AbortController();
@@ -70,17 +74,26 @@ async function main(): Promise<void> {
       },
       { actionKey: env.ACTION_KEY, generation: env.GENERATION },
     );
-    runLog.info({ outcome, peakRssBytes: process.resourceUsage().maxRSS * 1024 }, "done");
+    runLog.info({ outcome, peakRssBytes: peakRssBytes() }, "done");
   } finally {
-    await database.close().catch(() => {});
+    await database.close();
   }
+}
+
+/** On Linux not ru_maxrss, which begins with the memory of whoever started us. proc_pid_status(5), getrusage(2). */
+function peakRssBytes(): number {
+  if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1024;
+  return Number(/^VmHWM:\s*(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1024;
 }
 
 // A stop hands the lease back at once, which costs no attempt.
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => leaving.abort());
 
-// A local worker dies with the stack that started it; nobody would renew or read what it does.
-process.on("disconnect", () => process.exit(1));
+// A local worker leaves with the stack that started it: ends FFmpeg, and hands its lease back where it still can.
+process.on("disconnect", () => {
+  leaving.abort();
+  setTimeout(() => process.exit(1), orphanedMs).unref();
+});
 
 main().then(
   () => process.exit(0),

@@ -21,14 +21,18 @@ import {
   sendFile,
   type TestContext,
 } from "@reelkeep/services/testing/context";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { workerEnvironment, workerNodeFlags } from "./process-settings.ts";
+import { testTools } from "./testing/media.ts";
+import { startTcpProxy } from "./testing/tcp-proxy.ts";
 
 const leaseSeconds = 3;
 let database: TestDatabase;
 let storage: TestStorage;
 let context: TestContext;
 let creator: Actor;
+/** How workers reach the database. */
+let workersDatabaseUrl: string;
 let folder: string;
 let short: Uint8Array;
 let long: Uint8Array;
@@ -38,6 +42,7 @@ beforeAll(async () => {
   storage = await startTestStorage();
   context = createTestContext(database.url, storage);
   creator = await createActor(context);
+  workersDatabaseUrl = database.url;
   folder = mkdtempSync(path.join(tmpdir(), "reelkeep-worker-test-"));
   short = makeVideo("short.mp4", 8, "320x180");
   long = makeVideo("long.mp4", 90, "1280x720");
@@ -84,13 +89,13 @@ const scratchFolder = () => path.join(folder, "scratch");
 const fleet: WorkerFleet = {
   launch: async ({ actionKey, generation, provisioningToken }) => {
     const child = spawn(process.execPath, [...workerNodeFlags, bundlePath("worker")], {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
       env: {
         ...process.env,
         ...workerEnvironment,
         ACTION_KEY: actionKey,
         GENERATION: String(generation),
-        DATABASE_URL: context.databaseUrl,
+        DATABASE_URL: workersDatabaseUrl,
         S3_BUCKET: storage.bucket,
         S3_ENDPOINT: storage.endpoint,
         S3_ACCESS_KEY_ID: storage.credentials.accessKeyId,
@@ -101,7 +106,7 @@ const fleet: WorkerFleet = {
       },
     });
     const worker = { actionKey, process: child, output: "" };
-    child.stdout.on("data", (data) => {
+    child.stdout!.on("data", (data) => {
       worker.output += data;
     });
     workers.push(worker);
@@ -148,6 +153,8 @@ async function until(actionKey: string, wanted: (job: Job) => boolean): Promise<
 const ended = (job: Job) => !["file-processing-ready", "job-received"].includes(job.state);
 const encoding = (job: Job) => job.stage === "encode" && job.progressFraction > 0.06;
 
+const runningInScratch = () => execFileSync("ps", ["-eo", "args="]).toString().includes(scratchFolder());
+
 const gone = (child: ChildProcess) =>
   new Promise<void>((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) resolve();
@@ -180,6 +187,8 @@ describe("a worker process", () => {
     await until(actionKey, encoding);
     workers[0]!.process.kill("SIGKILL");
     await gone(workers[0]!.process);
+    // The kernel ends FFmpeg with its parent; where it can't, the fleet does.
+    if (testTools.cage.includes("setpriv")) await vi.waitFor(() => expect(runningInScratch()).toBe(false));
     expect(await recoverJobs(control())).toMatchObject({ expiredLeases: 0 });
     while ((await recoverJobs(control())).expiredLeases === 0) await sleep(100);
     await dispatchLaunches(control());
@@ -215,12 +224,38 @@ describe("a worker process", () => {
     expect(children()).toContain("ffmpeg");
     await supersede(actionKey);
     await gone(workers[0]!.process);
-    expect(execFileSync("ps", ["-eo", "args="]).toString()).not.toContain(scratchFolder());
+    expect(runningInScratch()).toBe(false);
     expect(await findJob(context.db, actionKey)).toMatchObject({
       state: "cancelled",
       cancelledBy: "superseded",
     });
     expect(readdirSync(scratchFolder())).toEqual([]);
+  });
+
+  it("J3 J4 a worker whose supervisor has died ends FFmpeg and hands its lease back", async () => {
+    const actionKey = await admit(long);
+    await dispatchLaunches(control());
+    await until(actionKey, encoding);
+    workers[0]!.process.disconnect();
+    await gone(workers[0]!.process);
+    expect(runningInScratch()).toBe(false);
+    expect(await listAttempts(context.db, actionKey)).toMatchObject([{ state: "handed-back" }]);
+  });
+
+  it("J3 a worker whose database falls silent ends FFmpeg and leaves", async () => {
+    const proxy = await startTcpProxy(database.url);
+    onTestFinished(proxy.close);
+    workersDatabaseUrl = proxy.url;
+    onTestFinished(() => {
+      workersDatabaseUrl = database.url;
+    });
+    const actionKey = await admit(long);
+    await dispatchLaunches(control());
+    await until(actionKey, encoding);
+    proxy.swallow();
+    await gone(workers[0]!.process);
+    expect(workers[0]!.output).toContain('"outcome":"lease-lost"');
+    expect(runningInScratch()).toBe(false);
   });
 
   it("U5 a source that was overwritten after admission ends the job as source-changed", async () => {

@@ -9,7 +9,10 @@ const execFileAsync = promisify(execFile);
 export interface MediaTools {
   readonly ffmpeg: string;
   readonly ffprobe: string;
-  /** A command that takes the network away, e.g. `["unshare", "--net"]`; empty where the system allows none. */
+  /**
+   * A command that takes the network away and ends what it runs when its parent is killed, e.g.
+   * `["unshare", "--net", "setpriv", "--pdeathsig", "KILL"]`; less, or nothing, where the system has less.
+   */
   readonly cage: readonly string[];
   /** Where programs are looked up. Nothing else of our environment reaches FFmpeg. */
   readonly path: string;
@@ -20,8 +23,9 @@ export const bareEnvironment = (path: string): NodeJS.ProcessEnv =>
   ({ PATH: path, LC_ALL: "C", AV_LOG_FORCE_NOCOLOR: "1" }) as unknown as NodeJS.ProcessEnv;
 
 /**
- * Reads `FFMPEG_PATH`, `FFPROBE_PATH` and `PATH`, and finds out once per process start whether the kernel lets us take the network away from a child. FFmpeg is held
- * to files by `inputSandbox` in any case; this is the second wall.
+ * Reads `FFMPEG_PATH`, `FFPROBE_PATH` and `PATH`, and finds out once per process start whether the kernel lets us
+ * take the network away from a child and tie its life to ours. FFmpeg is held to files by `inputSandbox` in any case;
+ * this is the second wall.
  * @throws AppError `worker-failed` when FFmpeg isn't there.
  */
 export async function findMediaTools(env: Readonly<Record<string, string | undefined>>): Promise<MediaTools> {
@@ -37,6 +41,9 @@ export async function findMediaTools(env: Readonly<Record<string, string | undef
     );
   let cage: readonly string[] = [];
   for (const words of cages) if (cage.length === 0 && (await works([...words, "true"]))) cage = words;
+  // The last words, because the kernel forgets the signal when credentials change. prctl(2), PR_SET_PDEATHSIG.
+  const leash = ["setpriv", "--pdeathsig", "KILL"];
+  if (await works([...cage, ...leash, "true"])) cage = [...cage, ...leash];
   const tools = { ffmpeg: env.FFMPEG_PATH || "ffmpeg", ffprobe: env.FFPROBE_PATH || "ffprobe", cage, path };
   for (const program of [tools.ffmpeg, tools.ffprobe])
     if (!(await works([program, "-version"])))
