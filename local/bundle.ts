@@ -12,6 +12,7 @@ const entries = {
   web: "local/web.ts",
   s3: "local/s3/main.ts",
   worker: "worker/main.ts",
+  "probe-process": "services/probe-process.ts",
   "lease-thread": "worker/lease-thread.ts",
   transcode: "worker/transcode.ts",
 } as const;

@@ -9,7 +9,9 @@ import { cleanStorage } from "@reelkeep/services/clean-storage";
 import { dispatchEvents, dispatchLaunches } from "@reelkeep/services/dispatch-outbox";
 import { expireUploads } from "@reelkeep/services/expire-uploads";
 import { recoverJobs } from "@reelkeep/services/recover-jobs";
+import type { SweepFailure } from "@reelkeep/services/sweep";
 import type { Logger } from "pino";
+import { bundlePath } from "./bundle.ts";
 import type { LocalSettings } from "./settings.ts";
 
 /** What on AWS are Lambda functions: what storage's events and the schedule call. */
@@ -34,6 +36,7 @@ export function createControl(parts: {
     fleet,
     store: createObjectStore(parts.storage),
     newId: randomUUID,
+    probeScript: bundlePath("probe-process"),
     profile: settings.PROFILE,
     uploadLimits: {
       multipartThresholdBytes: settings.MULTIPART_THRESHOLD_BYTES,
@@ -50,6 +53,10 @@ export function createControl(parts: {
       launchSeconds: settings.LAUNCH_SECONDS,
     },
   };
+  function tellFailures(sweep: string, failures: readonly SweepFailure[]) {
+    for (const { actionKey, error } of failures)
+      log.error({ err: error, actionKey, sweep }, "left for later");
+  }
   return {
     async onObjectCreated(key) {
       log.info({ key, outcome: await admitStoredObject(needs, key) }, "object created");
@@ -61,12 +68,14 @@ export function createControl(parts: {
       );
     },
     async recover() {
-      const recovery = await recoverJobs(needs);
+      const { failures, ...recovery } = await recoverJobs(needs);
       if (recovery.expiredLeases || recovery.relaunches) log.warn(recovery, "recovered jobs");
+      tellFailures("recover", failures);
     },
     async expireUploads() {
-      const result = await expireUploads(needs);
+      const { failures, ...result } = await expireUploads(needs);
       if (result.admitted || result.expired) log.info(result, "abandoned uploads");
+      tellFailures("expire-uploads", failures);
     },
     async cleanStorage() {
       const deleted = await cleanStorage(needs);

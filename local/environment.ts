@@ -1,4 +1,5 @@
 import type { StorageConfig } from "@reelkeep/aws/storage-config";
+import { bundlePath } from "./bundle.ts";
 import type { Secrets } from "./secrets.ts";
 import type { LocalSettings } from "./settings.ts";
 
@@ -65,6 +66,7 @@ export function createEnvironment(parts: {
       MEDIA_BASE_URL: urls.media,
       CLOUDFRONT_KEY_PAIR_ID: secrets.cloudFrontKeyPairId,
       CLOUDFRONT_PRIVATE_KEY: secrets.cloudFrontPrivateKeyPem,
+      PROBE_SCRIPT: bundlePath("probe-process"),
       PROFILE: settings.PROFILE,
       PLAYBACK_SECONDS: String(settings.PLAYBACK_SECONDS),
       QUOTA_BYTES: String(settings.QUOTA_BYTES),

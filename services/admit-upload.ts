@@ -12,7 +12,7 @@ import { checkObject, isLookFailure } from "./check-object.ts";
 import type { ServiceContext } from "./context.ts";
 import { announce, closeAttempt } from "./fail-attempt.ts";
 
-type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile">;
+type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile" | "probeScript">;
 
 /**
  * U5, from the browser: the client says that the file has arrived.
@@ -60,7 +60,7 @@ export async function admitUpload(needs: Needs, upload: Upload): Promise<boolean
   const object = await needs.store.head(upload.key);
   if (!object) return false;
   try {
-    await checkObject(needs.store, upload, object, needs.uploadLimits);
+    await checkObject(needs, upload, object, needs.uploadLimits);
   } catch (error) {
     const reason = toAppError(error);
     if (isLookFailure(reason)) throw reason;

@@ -1,10 +1,10 @@
-import type { ObjectStore, StoredObject } from "@reelkeep/aws/object-store";
+import type { StoredObject } from "@reelkeep/aws/object-store";
 import { AppError } from "@reelkeep/core/errors";
 import { checkVideoFacts, requireVideo } from "@reelkeep/core/upload/admission";
 import type { UploadLimits } from "@reelkeep/core/upload/policy";
 import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
 import type { Upload } from "@reelkeep/db/uploads";
-import { probeObject } from "./probe-object.ts";
+import { type ProbeNeeds, probeObject } from "./probe-object.ts";
 
 /**
  * U5: compares what lies in storage with what was announced, then looks into the file itself. Every read is of
@@ -14,7 +14,7 @@ import { probeObject } from "./probe-object.ts";
  * failed, which rejects nothing.
  */
 export async function checkObject(
-  store: Pick<ObjectStore, "readRange">,
+  needs: ProbeNeeds,
   upload: Upload,
   object: StoredObject,
   limits: UploadLimits,
@@ -28,10 +28,15 @@ export async function checkObject(
   // Storage has compared the checksum with the bytes already; here only that it is the one that was announced.
   if (upload.checksumSha256 && object.checksumSha256 && object.checksumSha256 !== upload.checksumSha256)
     throw new AppError("checksum-mismatch");
-  const head = await store.readRange(upload.key, 0, Math.min(signatureBytes, object.sizeBytes), object.etag);
+  const head = await needs.store.readRange(
+    upload.key,
+    0,
+    Math.min(signatureBytes, object.sizeBytes),
+    object.etag,
+  );
   const container = requireVideo(readSignature(head));
   checkVideoFacts(
-    await probeObject(store, { key: upload.key, etag: object.etag, sizeBytes: object.sizeBytes, container }),
+    await probeObject(needs, { key: upload.key, etag: object.etag, sizeBytes: object.sizeBytes, container }),
     limits,
   );
 }

@@ -24,5 +24,7 @@ export interface ServiceContext {
   readonly playbackSeconds: number;
   /** The dashboard's own address, without a final slash; links in invitations begin with it. */
   readonly appUrl: string;
+  /** The file of `probe-process.ts`, or of its bundle: a process of its own looks into what people send. */
+  readonly probeScript: string;
   newId(): string;
 }

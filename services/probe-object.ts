@@ -1,89 +1,136 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import type { ObjectStore } from "@reelkeep/aws/object-store";
-import { AppError } from "@reelkeep/core/errors";
 import type { VideoContainer } from "@reelkeep/core/upload/signature";
-import { CustomSource, Input, MATROSKA, MP4, MPEG_TS, QTFF, WEBM } from "mediabunny";
-
-/** What a cheap look into the container told; null where it can't tell, and ffprobe will decide. */
-export interface ContainerFacts {
-  readonly durationSeconds: number | null;
-  readonly width: number | null;
-  readonly height: number | null;
-  /** False only where the container lists its tracks and none is a picture. */
-  readonly hasVideo: boolean | null;
-}
-
-const unknown: ContainerFacts = { durationSeconds: null, width: null, height: null, hasVideo: null };
+import type { ServiceContext } from "./context.ts";
+import {
+  type ContainerFacts,
+  type FromProbe,
+  type ProbeTask,
+  type ToProbe,
+  unknownFacts,
+} from "./probe-protocol.ts";
 
 /** Containers that mediabunny reads well enough to refuse by; the others are ffprobe's. */
 const readable: readonly VideoContainer[] = ["mp4", "matroska", "mpeg-ts"];
 
 /** The cheap probe reads a few ranges, never the file: an index at the end costs two. */
 const bytesMax = 64 * 1024 * 1024;
-const probeMs = 20_000;
+/** The index of a film of hours takes some tens of megabytes. */
+const heapMb = 128;
+/** Processes at once, so that many files which arrive together don't take the machine's memory. */
+const processesMax = 2;
+
+/** What a probe stands on. */
+export interface ProbeNeeds extends Pick<ServiceContext, "probeScript"> {
+  readonly store: Pick<ObjectStore, "readRange">;
+}
+
+interface ProbedObject {
+  readonly key: string;
+  readonly etag: string;
+  readonly sizeBytes: number;
+  readonly container: VideoContainer;
+}
+
+const underWay = new Map<string, Promise<ContainerFacts>>();
 
 /**
  * U5: duration, size and tracks of a stored object over ranged reads, before any worker is paid for. It can only
  * say what it is sure of; a container that it can't read is admitted, and ffprobe decides.
  *
- * The list of formats is spelled out: mediabunny's "all formats" has HLS, and a playlist named .mp4 would make it
- * fetch the playlist's addresses.
+ * The file is read by a process of its own, because a few bytes can make a reader loop or fill its memory. A thread
+ * wouldn't do: an array that outgrows a thread's `resourceLimits` in one step aborts the whole process. Whoever asks
+ * for the same object meanwhile gets the same look.
  *
+ * @param limitMs For the look, its wait for a free process included; after that it is ffprobe's.
  * @throws AppError `source-changed` or `storage-unavailable`; never for what the file holds.
  */
-export async function probeObject(
-  store: Pick<ObjectStore, "readRange">,
-  object: { key: string; etag: string; sizeBytes: number; container: VideoContainer },
+export function probeObject(
+  needs: ProbeNeeds,
+  object: ProbedObject,
+  limitMs = 20_000,
 ): Promise<ContainerFacts> {
-  if (!readable.includes(object.container)) return unknown;
-  let bytesRead = 0;
-  let storageError: AppError | undefined;
-  const source = new CustomSource({
-    getSize: () => object.sizeBytes,
-    read: async (start, end) => {
-      bytesRead += end - start;
-      if (bytesRead > bytesMax) throw new Error("the container wants too much reading");
-      try {
-        return await store.readRange(object.key, start, end, object.etag);
-      } catch (error) {
-        if (error instanceof AppError) storageError = error;
-        throw error;
-      }
-    },
-  });
-  const input = new Input({ source, formats: [MP4, QTFF, MATROSKA, WEBM, MPEG_TS] });
+  if (!readable.includes(object.container)) return Promise.resolve(unknownFacts);
+  const name = `${object.key} ${object.etag}`;
+  const look = underWay.get(name) ?? probe(needs, object, limitMs).finally(() => underWay.delete(name));
+  underWay.set(name, look);
+  return look;
+}
+
+async function probe(needs: ProbeNeeds, object: ProbedObject, limitMs: number): Promise<ContainerFacts> {
+  const signal = AbortSignal.timeout(limitMs);
+  if (!(await takePlace(signal))) return unknownFacts;
   try {
-    return await withTimeout(readFacts(input, object.container), probeMs);
-  } catch {
-    if (storageError) throw storageError;
-    return unknown;
+    return await probeInProcess(needs, object, signal, limitMs);
   } finally {
-    input.dispose();
+    leavePlace();
   }
 }
 
-async function readFacts(input: Input, container: VideoContainer): Promise<ContainerFacts> {
-  const tracks = await input.getTracks();
-  const video = await input.getPrimaryVideoTrack();
-  // Of a transport stream it doesn't know every codec, so there an absent picture proves nothing.
-  if (!video) return { ...unknown, hasVideo: tracks.length > 0 && container !== "mpeg-ts" ? false : null };
-  // Timestamps may begin anywhere, in broadcast recordings at hours.
-  const durationSeconds = (await video.computeDuration()) - Math.max(0, await input.getFirstTimestamp());
-  return {
-    durationSeconds: Number.isFinite(durationSeconds) && durationSeconds > 0 ? durationSeconds : null,
-    width: (await video.getDisplayWidth()) || null,
-    height: (await video.getDisplayHeight()) || null,
-    hasVideo: true,
-  };
+let processes = 0;
+const line = new Set<() => void>();
+
+/** False when the signal came first. */
+function takePlace(signal: AbortSignal): Promise<boolean> {
+  if (processes < processesMax) {
+    processes++;
+    return Promise.resolve(true);
+  }
+  return new Promise((resolve) => {
+    const next = () => resolve(true);
+    line.add(next);
+    signal.addEventListener("abort", () => resolve(!line.delete(next)), { once: true });
+  });
 }
 
-async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("the probe took too long")), ms);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
+/** The place goes straight to whoever has waited longest. */
+function leavePlace(): void {
+  const [next] = line;
+  if (!next) processes--;
+  else {
+    line.delete(next);
+    next();
   }
 }
+
+/** However the process ends by itself, out of memory too, nothing is known. */
+async function probeInProcess(
+  { store, probeScript }: ProbeNeeds,
+  object: ProbedObject,
+  signal: AbortSignal,
+  limitMs: number,
+): Promise<ContainerFacts> {
+  const { sizeBytes, container } = object;
+  const child = startProbe(probeScript, { sizeBytes, container, lifeMs: limitMs });
+  const end = () => child.kill("SIGKILL");
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    return await new Promise<ContainerFacts>((resolve, reject) => {
+      let bytesAsked = 0;
+      const serve = async (id: number, start: number, until: number) => {
+        bytesAsked += until - start;
+        if (bytesAsked > bytesMax) return resolve(unknownFacts);
+        const bytes = await store.readRange(object.key, start, until, object.etag);
+        // It may be gone by now.
+        if (child.connected) child.send({ id, bytes } satisfies ToProbe, () => {});
+      };
+      child.on("message", (message: FromProbe) => {
+        if ("facts" in message) resolve(message.facts);
+        else serve(message.id, message.start, message.end).catch(reject);
+      });
+      child.once("error", () => resolve(unknownFacts));
+      child.once("exit", () => resolve(unknownFacts));
+    });
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+  }
+}
+
+/** Without our environment: the process has no use for credentials. */
+const startProbe = (script: string, task: ProbeTask): ChildProcess =>
+  spawn(process.execPath, [`--max-old-space-size=${heapMb}`, script, JSON.stringify(task)], {
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    serialization: "advanced",
+    env: {} as NodeJS.ProcessEnv,
+  });

@@ -63,6 +63,7 @@ function makeContext(): ServerContext {
     quotaBytes: env.QUOTA_BYTES,
     playbackSeconds: env.PLAYBACK_SECONDS,
     appUrl: env.APP_URL.replace(/\/$/, ""),
+    probeScript: env.PROBE_SCRIPT,
     newId: () => crypto.randomUUID(),
     accounts: createAccounts({ db, secret: env.AUTH_SECRET, appUrl: env.APP_URL.replace(/\/$/, "") }),
     ownerCode: env.OWNER_CODE,

@@ -20,6 +20,8 @@ const schema = z.object({
   MEDIA_BASE_URL: z.url(),
   CLOUDFRONT_KEY_PAIR_ID: z.string().min(1),
   CLOUDFRONT_PRIVATE_KEY: z.string().min(1),
+  /** The file of the bundle of `services/probe-process.ts`. */
+  PROBE_SCRIPT: z.string().min(1),
   PROFILE: z.string().default("hls-ts-v1"),
   PLAYBACK_SECONDS: count(3600),
   QUOTA_BYTES: count(1024 ** 4),

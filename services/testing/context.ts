@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
 import { createMediaSigner } from "@reelkeep/aws/media-signer";
 import { createObjectStore } from "@reelkeep/aws/object-store";
 import { createPresigner } from "@reelkeep/aws/presign";
@@ -49,6 +50,7 @@ export function createTestContext(databaseUrl: string, storage: StorageConfig): 
     quotaBytes: 1024 ** 3,
     playbackSeconds: 3600,
     appUrl: "http://localhost:3000",
+    probeScript: fileURLToPath(new URL("../probe-process.ts", import.meta.url)),
     newId: randomUUID,
   };
 }
