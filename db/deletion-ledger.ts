@@ -1,5 +1,5 @@
 /** What is to be deleted from the bucket, and what was. */
-import { and, asc, eq, exists, isNull, lte, or, sql } from "drizzle-orm";
+import { and, asc, eq, exists, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Executor } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
 import { deletionLedger } from "./schema/deletion-ledger.ts";
@@ -9,7 +9,10 @@ import { uploads } from "./schema/uploads.ts";
 
 export type LedgerEntry = typeof deletionLedger.$inferSelect;
 
-/** Enters a target once: an open entry for the same one stays as it is. */
+/**
+ * Enters a target. An open entry for the same one is brought forward and begins again, so that what was written
+ * after its first look gets two looks of its own.
+ */
 export async function enterDeletion(
   db: Executor,
   entry: { kind: "object" | "prefix"; target: string; reason: string; delaySeconds: number },
@@ -23,7 +26,11 @@ export async function enterDeletion(
       dueAt: secondsFromNow(entry.delaySeconds),
       createdAt: now,
     })
-    .onConflictDoNothing();
+    .onConflictDoUpdate({
+      target: deletionLedger.target,
+      targetWhere: isNull(deletionLedger.confirmedAt),
+      set: { dueAt: sql`least(${deletionLedger.dueAt}, excluded.due_at)`, deletedAt: null },
+    });
 }
 
 /**
@@ -80,7 +87,10 @@ export async function isStillNeeded(db: Executor, entry: LedgerEntry): Promise<b
   return rows.rows[0]?.needed ?? true;
 }
 
-/** Deleted: look again after `secondLookSeconds`, or done where this was the second look. */
+/**
+ * Deleted: look again after `secondLookSeconds`, or done where this was the second look. An entry that began again
+ * meanwhile isn't done: it stays due after its hold.
+ */
 export async function markDeleted(
   db: Executor,
   entry: LedgerEntry,
@@ -93,7 +103,12 @@ export async function markDeleted(
         ? { confirmedAt: now, lastError: null }
         : { deletedAt: now, dueAt: secondsFromNow(secondLookSeconds), lastError: null },
     )
-    .where(eq(deletionLedger.id, entry.id));
+    .where(
+      and(
+        eq(deletionLedger.id, entry.id),
+        entry.deletedAt ? isNotNull(deletionLedger.deletedAt) : isNull(deletionLedger.deletedAt),
+      ),
+    );
 }
 
 /** Something needs it: it is off the list, with the reason told. */

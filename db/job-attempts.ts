@@ -1,6 +1,6 @@
 /** Attempts: the log of every worker's hold on a job. */
 import { type AttemptMove, attemptMachine, type Stage } from "@reelkeep/core/job/attempt-machine";
-import { and, desc, eq } from "drizzle-orm";
+import { and, count, desc, eq, inArray } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Executor, Transaction } from "./client.ts";
 import { now } from "./clock.ts";
@@ -34,6 +34,24 @@ export const listAttempts = (db: Executor, actionKey: string): Promise<JobAttemp
     .from(jobAttempts)
     .where(eq(jobAttempts.actionKey, actionKey))
     .orderBy(desc(jobAttempts.attemptNumber));
+
+/** How many attempts of the same job and generation failed or lost their lease; one handed back did neither. */
+export async function countFailures(
+  db: Executor,
+  { actionKey, generation }: Pick<JobAttempt, "actionKey" | "generation">,
+): Promise<number> {
+  const rows = await db
+    .select({ failures: count() })
+    .from(jobAttempts)
+    .where(
+      and(
+        eq(jobAttempts.actionKey, actionKey),
+        eq(jobAttempts.generation, generation),
+        inArray(jobAttempts.state, ["failed", "lease-expired"]),
+      ),
+    );
+  return rows[0]?.failures ?? 0;
+}
 
 /** A sign of life, beside the job's heartbeat. */
 export async function touchAttempt(

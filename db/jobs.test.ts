@@ -115,7 +115,7 @@ describe("J2 the database's own clock and constraints", () => {
     await travel(db, 61);
     try {
       expect(await moves.heartbeatJob(db, beat)).toBeNull();
-      expect(await moves.findExpiredLeases(db, 1000)).toContain(job.actionKey);
+      expect(await moves.findExpiredLeases(db, 1000)).toContainEqual({ actionKey: job.actionKey });
     } finally {
       await travel(db, 0);
     }
@@ -151,5 +151,16 @@ describe("J2 the database's own clock and constraints", () => {
       );
     const begun = await Promise.all(Array.from({ length: 8 }, begin));
     expect(begun.filter((row) => row !== null)).toHaveLength(1);
+  });
+
+  it("J6 a launch that was claimed isn't looked for again when its job goes back to waiting", async () => {
+    const { job, attempt } = await seedJob(db, "job-received");
+    const launch = { launchedAt: new Date(0), provisioningToken: randomUUID() };
+    await db.update(jobs).set(launch).where(eq(jobs.actionKey, job.actionKey));
+    const lease = { actionKey: job.actionKey, attemptId: attempt!.id };
+    await db.transaction((tx) => moves.retryJobLater(tx, lease, { ...error, backoffSeconds: 10 }));
+    expect(await moves.findJob(db, job.actionKey)).toMatchObject({ launchedAt: null });
+    const unclaimed = await moves.findUnclaimedLaunches(db, 0, 1000);
+    expect(unclaimed.map(({ actionKey }) => actionKey)).not.toContain(job.actionKey);
   });
 });

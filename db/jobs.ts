@@ -9,7 +9,22 @@ import {
 } from "@reelkeep/core/job/machine";
 import { attemptsPerGeneration } from "@reelkeep/core/job/policy";
 import type { Guard } from "@reelkeep/core/machine";
-import { and, asc, count, eq, gt, inArray, isNull, lt, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Executor, Transaction } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
@@ -61,6 +76,7 @@ async function move<M extends JobMove>(
             stage: null,
             provisioningToken: null,
             machineId: null,
+            launchedAt: null,
           }),
       ...(to === "file-processing-ready" ? { waitingReason: "queued" as const } : { waitingReason: null }),
       ...(to === "processing-completed" || to === "failed" || to === "cancelled" ? { endedAt: now } : {}),
@@ -127,7 +143,6 @@ export const claimJob = (
       attemptCount: sql`${jobs.attemptCount} + 1`,
       launchCount: 0,
       retryAt: null,
-      cancelRequestedAt: null,
       stage: "claim",
       progressFraction: 0,
       progressRenditions: [],
@@ -138,6 +153,7 @@ export const claimJob = (
     },
     eq(jobs.generation, claim.generation),
     lt(jobs.attemptCount, jobs.attemptLimit),
+    isNull(jobs.cancelRequestedAt),
   );
 
 /** What a heartbeat carries. `fraction` is 0 to 1. */
@@ -204,26 +220,36 @@ export const retryJobLater = (
 
 /** J5: a permanent failure, or the last attempt's. */
 export const failJob = (tx: Transaction, lease: { actionKey: string; attemptId: string }, error: JobError) =>
-  move(tx, "fail", lease, { errorCode: error.errorCode, errorMessage: error.errorMessage });
+  move(
+    tx,
+    "fail",
+    lease,
+    { errorCode: error.errorCode, errorMessage: error.errorMessage },
+    isNull(jobs.cancelRequestedAt),
+  );
 
 /** J4: a worker that must leave gives the job back; the limit rises by the attempt that it cost. */
 export const handBackJob = (tx: Transaction, lease: { actionKey: string; attemptId: string }) =>
-  move(tx, "hand-back", lease, { attemptLimit: sql`${jobs.attemptLimit} + 1` });
+  move(
+    tx,
+    "hand-back",
+    lease,
+    { attemptLimit: sql`${jobs.attemptLimit} + 1` },
+    isNull(jobs.cancelRequestedAt),
+  );
 
 /** J10: the worker that was asked to stop has stopped. */
 export const obeyCancel = (tx: Transaction, lease: { actionKey: string; attemptId: string }) =>
   move(tx, "obey-cancel", lease);
 
 /** J6: jobs whose lease has run out, longest first. */
-export async function findExpiredLeases(db: Executor, limit: number): Promise<string[]> {
-  const rows = await db
+export const findExpiredLeases = (db: Executor, limit: number): Promise<{ actionKey: string }[]> =>
+  db
     .select({ actionKey: jobs.actionKey })
     .from(jobs)
     .where(and(eq(jobs.state, "job-received"), lte(jobs.leaseExpiryTime, now)))
     .orderBy(asc(jobs.leaseExpiryTime))
     .limit(limit);
-  return rows.map((row) => row.actionKey);
-}
 
 /** J6: an expired lease's job goes back to waiting. */
 export const recoverJob = (
@@ -260,7 +286,7 @@ export const giveUpLaunching = (
   );
 
 /** J10: someone cancels a job that waits. */
-export const cancelWaitingJob = (tx: Transaction, actionKey: string, cancelledBy: string) =>
+export const cancelWaitingJob = (tx: Transaction, actionKey: string, cancelledBy: string | null) =>
   move(tx, "cancel", { actionKey }, { cancelledBy });
 
 /** J11: an admin's retry: a new generation with three more attempts. */
@@ -433,7 +459,11 @@ export async function findUnclaimedLaunches(
     .select()
     .from(jobs)
     .where(
-      and(eq(jobs.state, "file-processing-ready"), lte(jobs.launchedAt, secondsFromNow(-olderThanSeconds))),
+      and(
+        eq(jobs.state, "file-processing-ready"),
+        isNotNull(jobs.provisioningToken),
+        lte(jobs.launchedAt, secondsFromNow(-olderThanSeconds)),
+      ),
     )
     .orderBy(asc(jobs.launchedAt))
     .limit(limit);
@@ -447,7 +477,7 @@ export async function countAliveWorkers(db: Executor): Promise<number> {
     .where(
       or(
         eq(jobs.state, "job-received"),
-        and(eq(jobs.state, "file-processing-ready"), sql`${jobs.provisioningToken} is not null`),
+        and(eq(jobs.state, "file-processing-ready"), isNotNull(jobs.provisioningToken)),
       ),
     );
   return rows[0]?.alive ?? 0;

@@ -1,14 +1,16 @@
 /** What `GET /api/media/{actionKey}` needs, in one indexed query: it is polled. */
 import { and, eq, sql } from "drizzle-orm";
 import type { Executor } from "./client.ts";
-import { now } from "./clock.ts";
 import { assets } from "./schema/assets.ts";
 import { jobAttempts } from "./schema/job-attempts.ts";
 import { jobs } from "./schema/jobs.ts";
 import { mediaVersions } from "./schema/media-versions.ts";
 import { uploads } from "./schema/uploads.ts";
 
-/** The row behind a media status. `placeInLine` counts from 1 among the jobs that wait. */
+/**
+ * The row behind a media status. `placeInLine` counts from 1 among the jobs that wait; `elapsedSeconds` run from the
+ * attempt's start to its last heartbeat, which also told its progress, so that nothing changes between two of them.
+ */
 export type MediaStatusRow = NonNullable<Awaited<ReturnType<typeof findMediaStatus>>>;
 
 /** Null where there is no such upload. */
@@ -20,7 +22,9 @@ export async function findMediaStatus(db: Executor, actionKey: string) {
       assetState: assets.state,
       job: jobs,
       versionNumber: mediaVersions.versionNumber,
-      elapsedSeconds: sql<number | null>`extract(epoch from ${now} - ${jobs.processingStartedAt})::float8`,
+      elapsedSeconds: sql<
+        number | null
+      >`extract(epoch from ${jobs.lastHeartbeatAt} - ${jobs.processingStartedAt})::float8`,
       placeInLine: sql<number | null>`case when ${jobs.state} = 'file-processing-ready' then (
         select count(*)::int from jobs ahead
         where ahead.state = 'file-processing-ready'

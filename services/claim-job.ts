@@ -1,7 +1,8 @@
 import { attemptPrefix, parseSourceKey } from "@reelkeep/core/object-keys";
 import { findAttempt, insertAttempt, type JobAttempt } from "@reelkeep/db/job-attempts";
-import { claimJob as claim, findJob, type Job } from "@reelkeep/db/jobs";
+import { cancelWaitingJob, claimJob as claim, findJob, type Job } from "@reelkeep/db/jobs";
 import type { ServiceContext } from "./context.ts";
+import { announce } from "./fail-attempt.ts";
 
 /** What a worker brings to a claim. It makes both ids itself: one per process start, one per hold on a job. */
 export interface Claim {
@@ -50,6 +51,12 @@ export async function claimJob(
       return { outcome: "claimed", job, attempt };
     }
     const current = await findJob(tx, request.actionKey);
+    if (current?.state === "file-processing-ready" && current.cancelRequestedAt) {
+      // J10: no way that we know leaves a request behind on a job that waits; one that is there is obeyed.
+      const cancelled = await cancelWaitingJob(tx, current.actionKey, current.cancelledBy);
+      if (cancelled) await announce(tx, cancelled, 0);
+      return { outcome: "cancelled" };
+    }
     if (current?.beingProcessedBy === request.attemptId) {
       const attempt = await findAttempt(tx, request.attemptId);
       if (attempt) return { outcome: "claimed", job: current, attempt };

@@ -1,5 +1,6 @@
 import { toAppError } from "@reelkeep/core/errors";
 import { secondLookSeconds } from "@reelkeep/core/job/policy";
+import { parseSourceKey } from "@reelkeep/core/object-keys";
 import {
   dropDeletion,
   isStillNeeded,
@@ -13,7 +14,7 @@ import type { ServiceContext } from "./context.ts";
 const holdSeconds = 600;
 
 /**
- * J5, U6: carries out the deletion ledger: the only place that deletes from the bucket. Answers how many entries it
+ * J5, U6, U7: carries out the deletion ledger: the only place that deletes from the bucket. Answers how many entries it
  * deleted. Stops at the first failure of storage, which the entry records; the next sweep goes on.
  */
 export async function cleanStorage({ db, store }: Pick<ServiceContext, "db" | "store">): Promise<number> {
@@ -26,11 +27,19 @@ export async function cleanStorage({ db, store }: Pick<ServiceContext, "db" | "s
     }
     try {
       if (entry.kind === "prefix") await store.removePrefix(entry.target);
-      else await store.remove([entry.target]);
+      else await removeObject(store, entry.target);
     } catch (error) {
       await postponeDeletion(db, entry, toAppError(error, "storage-unavailable").message);
       return deleted;
     }
     await markDeleted(db, entry, secondLookSeconds);
   }
+}
+
+/** U7: parts first, so that none of them becomes an object after the look. */
+async function removeObject(store: ServiceContext["store"], key: string): Promise<void> {
+  if (parseSourceKey(key))
+    for (const { uploadId, ...upload } of await store.listMultipartUploads(key))
+      if (upload.key === key) await store.abortMultipartUpload(key, uploadId);
+  await store.remove([key]);
 }

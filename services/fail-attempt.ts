@@ -3,28 +3,36 @@ import type { AttemptMove, Stage } from "@reelkeep/core/job/attempt-machine";
 import { attemptCleanupDelaySeconds, retryDelaySeconds } from "@reelkeep/core/job/policy";
 import type { Transaction } from "@reelkeep/db/client";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
-import { endAttempt, findAttempt, type JobAttempt } from "@reelkeep/db/job-attempts";
-import { failJob, handBackJob, type Job, obeyCancel, retryJobLater } from "@reelkeep/db/jobs";
+import { countFailures, endAttempt, findAttempt, type JobAttempt } from "@reelkeep/db/job-attempts";
+import { failJob, handBackJob, type Job, lockJob, obeyCancel, retryJobLater } from "@reelkeep/db/jobs";
 import { writeOutbox } from "@reelkeep/db/outbox";
 import type { ServiceContext } from "./context.ts";
 
+/** A worker's hold on a job. */
+interface Lease {
+  readonly actionKey: string;
+  readonly attemptId: string;
+}
+
 /** What became of the job. `lease-lost`: somebody else decides; nothing was written. */
-export type FailOutcome = "retry-later" | "failed" | "lease-lost";
+export type FailOutcome = "retry-later" | "failed" | "cancelled" | "lease-lost";
 
 /**
  * J5: a worker records why it failed before it goes. A failure worth another try sends the job back to waiting while
- * attempts are left; a permanent one, or the last attempt's, ends it.
+ * attempts are left; a permanent one, or the last attempt's, ends it. J10: where the job was to be cancelled, it is.
  */
 export async function failAttempt(
   { db, jobPolicy }: Pick<ServiceContext, "db" | "jobPolicy">,
-  lease: { actionKey: string; attemptId: string },
+  lease: Lease,
   failure: { error: AppError; stage: Stage; completedRenditions: string[] },
 ): Promise<FailOutcome> {
   const error = { errorCode: failure.error.code, errorMessage: failure.error.message };
   return db.transaction(async (tx) => {
+    const held = await lockJob(tx, lease.actionKey);
     const attempt = await findAttempt(tx, lease.attemptId);
-    if (!attempt) return "lease-lost";
-    const backoffSeconds = retryDelaySeconds(attempt.attemptNumber, jobPolicy);
+    if (!held || !attempt) return "lease-lost";
+    if (held.cancelRequestedAt) return (await obey(tx, lease, attempt)) ? "cancelled" : "lease-lost";
+    const backoffSeconds = retryDelaySeconds((await countFailures(tx, attempt)) + 1, jobPolicy);
     const waiting = failure.error.retryable
       ? await retryJobLater(tx, lease, { ...error, backoffSeconds })
       : null;
@@ -40,15 +48,18 @@ export async function failAttempt(
   });
 }
 
-/** J4: a worker that must leave (spot notice, deployment) gives the job back at once; it costs no attempt. */
-export async function handBackAttempt(
-  { db }: Pick<ServiceContext, "db">,
-  lease: { actionKey: string; attemptId: string },
-): Promise<boolean> {
+/**
+ * J4: a worker that must leave (spot notice, deployment) gives the job back at once; it costs no attempt. J10: where
+ * the job was to be cancelled, it is. False where the lease is lost.
+ */
+export async function handBackAttempt({ db }: Pick<ServiceContext, "db">, lease: Lease): Promise<boolean> {
   return db.transaction(async (tx) => {
+    const held = await lockJob(tx, lease.actionKey);
+    const attempt = await findAttempt(tx, lease.attemptId);
+    if (!held || !attempt) return false;
+    if (held.cancelRequestedAt) return obey(tx, lease, attempt);
     const job = await handBackJob(tx, lease);
-    const attempt = job && (await findAttempt(tx, lease.attemptId));
-    if (!job || !attempt) return false;
+    if (!job) return false;
     await closeAttempt(tx, "hand-back", attempt);
     await announce(tx, job, 0);
     return true;
@@ -58,16 +69,21 @@ export async function handBackAttempt(
 /** J10: a worker that was told to cancel says that it has stopped. */
 export async function endCancelledAttempt(
   { db }: Pick<ServiceContext, "db">,
-  lease: { actionKey: string; attemptId: string },
+  lease: Lease,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const job = await obeyCancel(tx, lease);
-    const attempt = job && (await findAttempt(tx, lease.attemptId));
-    if (!job || !attempt) return false;
-    await closeAttempt(tx, "cancel", attempt);
-    await announce(tx, job, 0);
-    return true;
+    const attempt = await findAttempt(tx, lease.attemptId);
+    return attempt !== null && obey(tx, lease, attempt);
   });
+}
+
+/** False where the lease is lost. */
+async function obey(tx: Transaction, lease: Lease, attempt: JobAttempt): Promise<boolean> {
+  const job = await obeyCancel(tx, lease);
+  if (!job) return false;
+  await closeAttempt(tx, "cancel", attempt);
+  await announce(tx, job, 0);
+  return true;
 }
 
 /** Ends an attempt and enters what it wrote for deletion: nobody reads it, and workers never delete. */

@@ -1,7 +1,7 @@
 import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import { AppError } from "@reelkeep/core/errors";
 import { retryDelaySeconds } from "@reelkeep/core/job/policy";
-import { findAttempt } from "@reelkeep/db/job-attempts";
+import { countFailures, findAttempt } from "@reelkeep/db/job-attempts";
 import {
   endLaunch,
   findExpiredLeases,
@@ -17,11 +17,14 @@ import {
 import { writeOutbox } from "@reelkeep/db/outbox";
 import type { ServiceContext } from "./context.ts";
 import { announce, closeAttempt } from "./fail-attempt.ts";
+import { type SweepFailure, sweep } from "./sweep.ts";
 
 /** How many of each the sweep set right. */
 export interface Recovery {
   readonly expiredLeases: number;
   readonly relaunches: number;
+  /** Jobs that couldn't be dealt with this time. */
+  readonly failures: readonly SweepFailure[];
 }
 
 const batch = 100;
@@ -33,13 +36,18 @@ const batch = 100;
 export async function recoverJobs(
   needs: Pick<ServiceContext, "db" | "jobPolicy"> & { fleet: WorkerFleet },
 ): Promise<Recovery> {
-  let expiredLeases = 0;
-  for (const actionKey of await findExpiredLeases(needs.db, batch))
-    if (await recoverExpiredLease(needs, actionKey)) expiredLeases++;
-  let relaunches = 0;
-  for (const job of await findUnclaimedLaunches(needs.db, needs.jobPolicy.launchSeconds, batch))
-    if (await repeatLaunch(needs, job)) relaunches++;
-  return { expiredLeases, relaunches };
+  const { db, jobPolicy } = needs;
+  const leases = await sweep(await findExpiredLeases(db, batch), ({ actionKey }) =>
+    recoverExpiredLease(needs, actionKey),
+  );
+  const launches = await sweep(await findUnclaimedLaunches(db, jobPolicy.launchSeconds, batch), (job) =>
+    repeatLaunch(needs, job),
+  );
+  return {
+    expiredLeases: leases.done.filter(Boolean).length,
+    relaunches: launches.done.filter(Boolean).length,
+    failures: [...leases.failures, ...launches.failures],
+  };
 }
 
 /** J6: one expired lease. False where another sweep, or a late heartbeat, was quicker. */
@@ -53,7 +61,7 @@ async function recoverExpiredLease(
     if (!job || !attempt) return false;
     const lost = new AppError("worker-lost");
     const error = { errorCode: lost.code, errorMessage: lost.message };
-    const backoffSeconds = retryDelaySeconds(attempt.attemptNumber, jobPolicy);
+    const backoffSeconds = retryDelaySeconds((await countFailures(tx, attempt)) + 1, jobPolicy);
     const recovered = job.cancelRequestedAt
       ? await recoverJobAsCancelled(tx, actionKey)
       : ((await recoverJob(tx, actionKey, { ...error, backoffSeconds })) ??

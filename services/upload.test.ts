@@ -20,6 +20,7 @@ import { claimJob } from "./claim-job.ts";
 import { cleanStorage } from "./clean-storage.ts";
 import { expireUploads, giveUpUpload } from "./expire-uploads.ts";
 import { getMediaStatus } from "./get-media-status.ts";
+import { heartbeat } from "./heartbeat.ts";
 import { createMultipartUpload, signUploadRequest } from "./sign-upload-request.ts";
 import {
   createActor,
@@ -326,24 +327,62 @@ describe("admission", () => {
 });
 
 describe("the end of an upload", () => {
-  it("U7 an abandoned upload expires with its parts; one whose object is there is admitted instead", async () => {
-    const big = {
-      ...uploadRequest(new Uint8Array(1)),
-      sizeBytes: 12 * 1024 * 1024,
-      checksumSha256: undefined,
-    };
-    const abandoned = await authorizeUpload(context, creator, big);
-    await createMultipartUpload(context, creator, abandoned.actionKey);
-    const lostEvent = await sendFile(context, creator, tinyMp4());
-    await travel(context.db, 25 * 3600);
+  const inParts = () => ({
+    ...uploadRequest(new Uint8Array(1)),
+    sizeBytes: 12 * 1024 * 1024,
+    checksumSha256: undefined,
+  });
+  const at = async (seconds: number, act: () => Promise<unknown>) => {
+    await travel(context.db, seconds);
     try {
-      await expireUploads(context);
+      return await act();
     } finally {
       await travel(context.db, 0);
     }
+  };
+
+  it("U7 an abandoned upload expires with its parts; one whose object is there is admitted instead", async () => {
+    const abandoned = await authorizeUpload(context, creator, inParts());
+    await createMultipartUpload(context, creator, abandoned.actionKey);
+    const lostEvent = await sendFile(context, creator, tinyMp4());
+    await at(25 * 3600, () => expireUploads(context));
     expect((await findUpload(context.db, abandoned.actionKey))?.state).toBe("expired");
-    expect(await context.store.listMultipartUploads(abandoned.key)).toEqual([]);
     expect((await findUpload(context.db, lostEvent.actionKey))?.state).toBe("file-uploaded");
+    await at(25 * 3600, () => cleanStorage(context));
+    expect(await context.store.listMultipartUploads(abandoned.key)).toEqual([]);
+    // Whoever was about to begin when it expired begins late: the second look, a day later, finds those parts.
+    await context.store.createMultipartUpload(abandoned.key, { contentType: "video/mp4" });
+    await at(50 * 3600, () => cleanStorage(context));
+    expect(await context.store.listMultipartUploads(abandoned.key)).toEqual([]);
+  });
+
+  it("U7 an upload that can't be looked at stays for the next sweep and keeps no other from expiring", async () => {
+    const [unlucky, other] = [
+      await authorizeUpload(context, creator, inParts()),
+      await authorizeUpload(context, creator, inParts()),
+    ];
+    const ailing: TestContext["store"] = {
+      ...context.store,
+      head: (key) => (key === unlucky.key ? Promise.reject(new Error("no answer")) : context.store.head(key)),
+    };
+    const swept = await at(25 * 3600, () => expireUploads({ ...context, store: ailing }));
+    expect(swept).toMatchObject({ expired: 1, failures: [{ actionKey: unlucky.actionKey }] });
+    expect((await findUpload(context.db, other.actionKey))?.state).toBe("expired");
+    expect((await findUpload(context.db, unlucky.actionKey))?.state).toBe("url-created");
+  });
+
+  it("U7 what arrives after the first deletion is deleted too, and looked for once more a day later", async () => {
+    const { key, actionKey } = await authorizeUpload(context, creator, uploadRequest(tinyMp4()));
+    await giveUpUpload(context, creator, actionKey);
+    await cleanStorage(context);
+    const arrive = () => context.store.putText(key, "late", { contentType: "video/mp4" });
+    await arrive();
+    expect(await admitStoredObject(context, key)).toBe("deleted-later");
+    await cleanStorage(context);
+    expect(await context.store.head(key)).toBeNull();
+    await arrive();
+    await at(25 * 3600, () => cleanStorage(context));
+    expect(await context.store.head(key)).toBeNull();
   });
 
   it("U7 whoever gives an upload up ends it; a file that arrives late is only deleted", async () => {
@@ -374,5 +413,23 @@ describe("status", () => {
     expect(await getMediaStatus(context, admin, upload.actionKey)).toEqual(status);
     await expect(getMediaStatus(context, stranger, upload.actionKey)).rejects.toEqual(code("not-found"));
     await expect(getMediaStatus(context, creator, randomUUID())).rejects.toEqual(code("not-found"));
+  });
+
+  it("U8 a status stays the same until something happens, so that a poll costs a 304", async () => {
+    const upload = await sendFile(context, creator, tinyMp4());
+    await completeUpload(context, creator, upload.actionKey);
+    const lease = { actionKey: upload.actionKey, attemptId: randomUUID() };
+    await claimJob(context, { ...lease, generation: 1, workerId: randomUUID(), machineId: null });
+    try {
+      await travel(context.db, 10);
+      const progress = { stage: "encode" as const, fraction: 0.5, renditions: [], processByResolution: {} };
+      expect(await heartbeat(context, { ...lease, progress })).toBe("continue");
+      const status = await getMediaStatus(context, creator, upload.actionKey);
+      expect(status.progress.secondsLeft).toBeGreaterThanOrEqual(10);
+      await travel(context.db, 40);
+      expect(await getMediaStatus(context, creator, upload.actionKey)).toEqual(status);
+    } finally {
+      await travel(context.db, 0);
+    }
   });
 });

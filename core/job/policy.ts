@@ -23,11 +23,11 @@ export const defaultJobPolicy: JobPolicy = {
   launchesMax: 3,
 };
 
-/** The wait after attempt number `attemptNumber` (from 1) failed: doubled each time, at most ten minutes. */
+/** The wait after the `failureCount`th failure (from 1) of a generation: doubled each time, at most ten minutes. */
 export const retryDelaySeconds = (
-  attemptNumber: number,
+  failureCount: number,
   policy: Pick<JobPolicy, "retryBackoffSeconds">,
-): number => Math.min(600, policy.retryBackoffSeconds * 2 ** (attemptNumber - 1));
+): number => Math.min(600, policy.retryBackoffSeconds * 2 ** (failureCount - 1));
 
 /** Attempts that one generation gets. */
 export const attemptsPerGeneration = 3;
