@@ -11,6 +11,7 @@ import { expireUploads } from "@reelkeep/services/expire-uploads";
 import { recoverJobs } from "@reelkeep/services/recover-jobs";
 import type { SweepFailure } from "@reelkeep/services/sweep";
 import type { Logger } from "pino";
+import { bundlePath } from "./bundle.ts";
 import type { LocalSettings } from "./settings.ts";
 
 /** What on AWS are Lambda functions: what storage's events and the schedule call. */
@@ -35,6 +36,7 @@ export function createControl(parts: {
     fleet,
     store: createObjectStore(parts.storage),
     newId: randomUUID,
+    probeScript: bundlePath("probe-process"),
     profile: settings.PROFILE,
     uploadLimits: {
       multipartThresholdBytes: settings.MULTIPART_THRESHOLD_BYTES,

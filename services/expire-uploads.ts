@@ -6,7 +6,7 @@ import { admitUpload } from "./admit-upload.ts";
 import type { ServiceContext } from "./context.ts";
 import { type SweepFailure, sweep } from "./sweep.ts";
 
-type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile">;
+type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile" | "probeScript">;
 
 const quietSeconds = 24 * 3600;
 const batch = 100;
