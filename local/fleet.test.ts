@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import fs, { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createLocalFleet, type LocalFleet } from "./fleet.ts";
@@ -63,9 +64,64 @@ it("J8 programs that a killed worker left working in its scratch are ended at th
   const dataDir = temporaryFolder();
   const scratch = path.join(dataDir, "scratch", "local-dead");
   mkdirSync(scratch, { recursive: true });
-  const orphan = spawn("/bin/sh", ["-c", "sleep 300; :", scratch], { stdio: "ignore" });
+  const start = (argv0: string) => {
+    const child = spawn("/bin/sh", ["-c", "sleep 300; :", scratch], {
+      stdio: "ignore",
+      argv0,
+      detached: true,
+    });
+    onTestFinished(() => {
+      process.kill(-child.pid!, "SIGKILL");
+    });
+    return child;
+  };
+  const orphan = start("/usr/bin/ffmpeg");
+  const reader = start("less");
   const ended = new Promise((resolve) => orphan.once("exit", (_code, signal) => resolve(signal)));
   createLocalFleet({ script: "", dataDir, env: {} });
   expect(await ended).toBe("SIGKILL");
+  // Somebody who looks at a file there is no program of ours.
+  expect(reader.signalCode).toBeNull();
   expect(existsSync(scratch)).toBe(false);
+});
+
+it("J4 a fleet that stops launches nothing more, not even when a worker's end makes room", async () => {
+  const relaunched: unknown[] = [];
+  const { fleet } = fleetOf(
+    works,
+    () => void fleet.launch(request()).then((outcome) => relaunched.push(outcome)),
+  );
+  await fleet.launch(request());
+  await fleet.stopAll();
+  await vi.waitFor(() => expect(relaunched).toMatchObject([{ outcome: "refused", reason: "throttled" }]));
+  expect(await fleet.alive()).toEqual([]);
+});
+
+it("J8 what can't be removed of a worker's scratch keeps nothing from going on", async () => {
+  const onGone = vi.fn();
+  const body = `fs.mkdirSync(process.env.SCRATCH_DIR + "/kept"); fs.writeFileSync(process.env.SCRATCH_DIR + "/kept/file", "");`;
+  const { fleet, dataDir } = fleetOf(body, onGone);
+  const removal = vi.spyOn(fs, "rmSync").mockImplementation(() => {
+    throw Object.assign(new Error("busy"), { code: "EBUSY" });
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    removal.mockRestore();
+    syncBuiltinESMExports();
+  });
+  await fleet.launch(request());
+  await vi.waitFor(() => expect(onGone).toHaveBeenCalledOnce(), { timeout: 20_000 });
+  expect(await fleet.alive()).toEqual([]);
+  expect(readdirSync(path.join(dataDir, "scratch"))).toHaveLength(1);
+});
+
+it("nobody else enters the folders of scratch and logs, whatever their mode was", () => {
+  const dataDir = temporaryFolder();
+  const folders = ["scratch", "logs"].map((name) => path.join(dataDir, name));
+  for (const folder of folders) {
+    mkdirSync(folder);
+    chmodSync(folder, 0o755);
+  }
+  createLocalFleet({ script: "", dataDir, env: {} });
+  for (const folder of folders) expect(statSync(folder).mode & 0o777, folder).toBe(0o700);
 });

@@ -4,6 +4,7 @@ import path from "node:path";
 import type { LaunchOutcome, WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import { workerEnvironment, workerNodeFlags } from "@reelkeep/worker/process-settings";
 import { endChild, killGroup, startChild, whenGone } from "./child.ts";
+import { makePrivateFolder } from "./private-folder.ts";
 
 /** How long a worker may take to hand its lease back. */
 const graceSeconds = 15;
@@ -23,7 +24,7 @@ export interface LocalFleetOptions {
 
 /** Workers as processes of this machine, one for each job. */
 export interface LocalFleet extends WorkerFleet {
-  /** Ends all workers; they hand their leases back. */
+  /** Ends all workers, which hand their leases back, and launches none any more. */
   stopAll(): Promise<void>;
 }
 
@@ -34,13 +35,13 @@ export interface LocalFleet extends WorkerFleet {
 export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
   const scratch = path.join(options.dataDir, "scratch");
   const logs = path.join(options.dataDir, "logs", "workers");
-  mkdirSync(logs, { recursive: true });
-  mkdirSync(scratch, { recursive: true });
+  for (const folder of [scratch, path.dirname(logs), logs]) makePrivateFolder(folder);
   for (const left of readdirSync(scratch)) clear(path.join(scratch, left));
 
   const running = new Map<string, ChildProcess>();
   /** Tokens of this process's life: a second launch with one is the first. */
   const launched = new Set<string>();
+  let closing = false;
 
   const launch: WorkerFleet["launch"] = async ({ actionKey, generation, provisioningToken }) => {
     const machineId = `local-${provisioningToken}`;
@@ -49,6 +50,10 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
     launched.add(machineId);
     try {
       await options.beforeLaunch?.();
+      if (closing) {
+        launched.delete(machineId);
+        return { outcome: "refused", reason: "throttled", message: "This machine stops its workers." };
+      }
       removeOldLogs(logs);
       const folder = path.join(scratch, machineId);
       mkdirSync(folder, { recursive: true });
@@ -90,24 +95,47 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
     terminate,
     alive: async () => [...running.keys()],
     stopAll: async () => {
+      closing = true;
       await Promise.all([...running.keys()].map(terminate));
     },
   };
 }
 
-/** Removes a worker's scratch, and ends programs that still work there: FFmpeg outlives a worker that was killed. */
+/**
+ * Removes a worker's scratch, and ends FFmpeg that still works there: it may outlive a worker that was killed. What
+ * can't be removed now is removed at the next start.
+ */
 function clear(folder: string): void {
   if (process.platform === "linux")
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
-      if (commandLineOf(pid).includes(folder)) process.kill(Number(pid), "SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
+      if (isEncoderOf(folder, pid)) tolerate(() => process.kill(Number(pid), "SIGKILL"));
+  // Retries, because a killed program may still write for a moment.
+  tolerate(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 }
 
-function commandLineOf(pid: string): string {
+/** For clearing up, where failing must not end the stack: the program is gone already, a file is another account's. */
+function tolerate(work: () => unknown): void {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    work();
+  } catch {}
+}
+
+/** What a worker starts in its scratch, by its own name or by that of the cage around it. */
+const encoders = ["ffmpeg", "ffprobe", "unshare", "setpriv"];
+
+function isEncoderOf(folder: string, pid: string): boolean {
+  const [program = "", ...words] = commandLineOf(pid);
+  const names = [...encoders, process.env.FFMPEG_PATH, process.env.FFPROBE_PATH].map((name) =>
+    path.basename(name ?? ""),
+  );
+  return names.includes(path.basename(program)) && words.some((word) => word.includes(folder));
+}
+
+function commandLineOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   } catch {
-    return "";
+    return [];
   }
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Control } from "./control.ts";
 
 export interface Schedule {
-  /** There may be something to dispatch: soon, and never twice at once. */
+  /** There may be something to dispatch: soon, and never twice at once. After the stop, never. */
   nudge(): void;
   /** Begins nothing more and waits for what runs. */
   stop(): Promise<void>;
@@ -27,15 +27,16 @@ export function startSchedule(control: Control, log: Logger): Schedule {
     nudge: dispatch.run,
     async stop() {
       for (const cron of crons) cron.stop();
-      await Promise.all(sweeps.map(({ sweep }) => sweep.idle()));
+      await Promise.all(sweeps.map(({ sweep }) => sweep.stop()));
     },
   };
 }
 
-/** A call while the work runs makes it run once more afterwards. */
+/** A call while the work runs makes it run once more afterwards; one after the stop does nothing. */
 function oneAtATime(work: () => Promise<void>, name: string, log: Logger) {
   let running: Promise<void> | undefined;
   let again = false;
+  let stopped = false;
   const loop = async () => {
     do {
       again = false;
@@ -45,10 +46,12 @@ function oneAtATime(work: () => Promise<void>, name: string, log: Logger) {
   };
   return {
     run: () => {
+      if (stopped) return;
       again = true;
       running ??= loop();
     },
-    idle: async () => {
+    stop: async () => {
+      stopped = true;
       again = false;
       await running;
     },

@@ -19,6 +19,7 @@ import { namingPort, settlePorts } from "./ports.ts";
 import { createDatabase } from "./postgres/databases.ts";
 import { startPostgres } from "./postgres/server.ts";
 import { openStackSession } from "./postgres/session.ts";
+import { makePrivateFolder } from "./private-folder.ts";
 import { repositoryRoot } from "./repository.ts";
 import { type Schedule, startSchedule } from "./schedule.ts";
 import { keptSecrets } from "./secrets.ts";
@@ -70,10 +71,11 @@ async function startParts(
 ): Promise<Omit<Stack, "stop">> {
   const dataDir = wanted.REELKEEP_DATA_DIR;
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  // Root's database server has another account, which must get through; secrets have modes of their own.
+  // Root's database server has another account, which must get through; everything else in it has its own mode.
   if (process.getuid?.() === 0) chmodSync(dataDir, 0o711);
   const secrets = keptSecrets(dataDir);
   const settings = await settlePorts(wanted);
+  makePrivateFolder(path.join(dataDir, "logs"));
   const logFile = (name: string) => path.join(dataDir, "logs", `${name}.log`);
   let fail: (message: string) => void = () => {};
   const failed = new Promise<string>((resolve) => {

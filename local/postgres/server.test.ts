@@ -98,3 +98,11 @@ it.runIf(process.getuid?.() === 0)("root's server works from a folder that only 
   expect(await query(second, "select count(*)::int as n from kept")).toEqual([{ n: 0 }]);
   expect(existsSync(path.join(dataDir, "server"))).toBe(false);
 });
+
+it("the end of a server is told even when its folder was removed before", async () => {
+  const dataDir = temporaryFolder();
+  const server = await started(dataDir);
+  rmSync(path.join(dataDir, "postgres.log"));
+  process.kill(server.pid, "SIGKILL");
+  expect(await server.ended).toContain("PostgreSQL has ended (SIGKILL)");
+});

@@ -156,10 +156,19 @@ function endOf(child: ChildProcess, logFile: string): Promise<string> {
       resolve(`PostgreSQL could not be started: ${error.message}${systemHint(error)}`),
     );
     child.once("exit", (code, signal) => {
-      const lastLines = readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-4).join("\n");
+      const lastLines = textOf(logFile).trimEnd().split("\n").slice(-4).join("\n");
       resolve(`PostgreSQL has ended (${signal ?? `code ${code}`}). The end of ${logFile}:\n${lastLines}`);
     });
   });
+}
+
+/** Empty where somebody has removed the file together with the data: the end of a server is told in any case. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** The programs are linked against glibc; where that is missing the system says only "no such file". */

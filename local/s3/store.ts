@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
 import path from "node:path";
+import { makePrivateFolder } from "../private-folder.ts";
 import { type BucketRecords, bucketRecords } from "./bucket-records.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
 import { S3Error } from "./errors.ts";
@@ -45,7 +45,7 @@ export async function openStore(options: {
   region: string;
   eventTarget?: EventTarget | undefined;
 }): Promise<Store> {
-  mkdirSync(options.dataDir, { recursive: true });
+  makePrivateFolder(options.dataDir);
   const catalogue = openCatalogue(path.join(options.dataDir, "catalogue.sqlite"));
   const shelf = openShelf(path.join(options.dataDir, "files"));
   await shelf.sweep(catalogue.ownsFile);
