@@ -59,6 +59,10 @@ export interface ProbeOptions {
 }
 
 const probeTimeoutSeconds = 120;
+/** Each costs a run of ffprobe, and a file may claim thousands. Films come with ten or so. */
+const audioTracksMax = 16;
+/** What a file's names and tags may make ffprobe write; honest files stay far below 1 MB. */
+const answerCharsMax = 16 * 1024 * 1024;
 /** What a single frame without a duration counts for. */
 const shortestSeconds = 0.04;
 /** Packets to decode before a source counts as undecodable: first a few, then enough for a long group of pictures. */
@@ -112,7 +116,7 @@ async function readHead(path: string): Promise<Uint8Array> {
   }
 }
 
-/** FFprobe's answer, or null when it can't open the file. */
+/** FFprobe's answer, or null when it can't open the file. @throws AppError `unreadable-file` when it is too long. */
 async function ffprobe(
   tools: MediaTools,
   path: string,
@@ -126,6 +130,7 @@ async function ffprobe(
     timeoutSeconds: probeTimeoutSeconds,
     onStdout: (chunk) => {
       text += chunk;
+      if (text.length > answerCharsMax) throw new AppError("unreadable-file");
     },
   });
   return exitCode === 0 ? parseFfprobe(text) : null;
@@ -257,26 +262,32 @@ async function measuredDuration(tools: MediaTools, path: string, index: number, 
   return Math.max(endSeconds, lastSeconds + shortestSeconds) - firstSeconds;
 }
 
-/** A track counts only when it yields sound: some have no known codec, or are encrypted. The default comes first. */
+/**
+ * A track counts only when it yields sound: some have no known codec, or are encrypted. The default comes first.
+ * Tracks beyond the limit aren't looked at.
+ */
 async function decodableAudio(
   tools: MediaTools,
   path: string,
   { streams, format }: FfprobeAnswer,
   options: ProbeOptions,
 ): Promise<AudioProbe[]> {
+  const isDefault = (stream: FfprobeStream) => stream.disposition.default === 1;
   const found: AudioProbe[] = [];
-  for (const stream of streams) {
-    if (stream.codec_type !== "audio" || !stream.codec_name || !stream.channels || !stream.sample_rate)
-      continue;
+  let looks = 0;
+  for (const stream of streams.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))) {
+    const { codec_type, codec_name: codec, channels, sample_rate } = stream;
+    if (codec_type !== "audio" || !codec || !channels || !sample_rate) continue;
+    if (++looks > audioTracksMax) break;
     if ((await decodeFrames(tools, path, stream.index, 50, options)).length === 0) continue;
     found.push({
       index: stream.index,
-      codec: stream.codec_name,
-      channels: stream.channels,
+      codec,
+      channels,
       language: stream.tags.language && stream.tags.language !== "und" ? stream.tags.language : null,
-      isDefault: stream.disposition.default === 1,
+      isDefault: isDefault(stream),
       endSeconds: stream.duration && (stream.start_time ?? 0) - (format.start_time ?? 0) + stream.duration,
     });
   }
-  return found.toSorted((a, b) => Number(b.isDefault) - Number(a.isDefault));
+  return found;
 }

@@ -12,9 +12,12 @@ export interface PacketSpan {
   readonly endSeconds: number;
 }
 
+/** 100 GB from a slow disk take half of it. */
+const scanTimeoutSeconds = 3600;
+
 /**
  * Reads all packets of a stream without decoding them: the whole file is read, memory stays small.
- * @throws AppError `unreadable-file` when there are none.
+ * @throws AppError `unreadable-file` when there are none, `stalled` after an hour.
  */
 export async function scanPackets(
   tools: MediaTools,
@@ -29,6 +32,7 @@ export async function scanPackets(
   const show = ["-select_streams", String(streamIndex), "-show_entries", "packet=pts_time,duration_time"];
   await run(tools, "ffprobe", ["-v", "error", "-of", "csv=p=0", ...inputSandbox, ...show, inputUrl(path)], {
     signal,
+    timeoutSeconds: scanTimeoutSeconds,
     onStdout: (chunk) => {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";
