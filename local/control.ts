@@ -9,6 +9,7 @@ import { cleanStorage } from "@reelkeep/services/clean-storage";
 import { dispatchEvents, dispatchLaunches } from "@reelkeep/services/dispatch-outbox";
 import { expireUploads } from "@reelkeep/services/expire-uploads";
 import { recoverJobs } from "@reelkeep/services/recover-jobs";
+import { repeatDeadLaunches } from "@reelkeep/services/repeat-dead-launches";
 import type { SweepFailure } from "@reelkeep/services/sweep";
 import type { Logger } from "pino";
 import { bundlePath } from "./bundle.ts";
@@ -62,6 +63,9 @@ export function createControl(parts: {
       log.info({ key, outcome: await admitStoredObject(needs, key) }, "object created");
     },
     async dispatch() {
+      const { relaunches, failures } = await repeatDeadLaunches(needs);
+      if (relaunches) log.warn({ relaunches }, "workers were gone before they claimed");
+      tellFailures("dispatch", failures);
       await dispatchLaunches(needs);
       await dispatchEvents(needs, async ({ kind, actionKey, payload }) =>
         log.info({ actionKey, ...payload }, kind),

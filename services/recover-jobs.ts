@@ -77,7 +77,7 @@ async function recoverExpiredLease(
  * J6: a launch that gave no worker. The machine is ended first, so that the next launch can't meet it; the row is
  * read right before, and asked again after, because a worker may have claimed since the sweep looked.
  */
-async function repeatLaunch(
+export async function repeatLaunch(
   { db, jobPolicy, fleet }: Pick<ServiceContext, "db" | "jobPolicy"> & { fleet: WorkerFleet },
   { actionKey, provisioningToken }: Job,
 ): Promise<boolean> {
