@@ -118,7 +118,7 @@ async function probeInProcess(
         if ("facts" in message) resolve(message.facts);
         else serve(message.id, message.start, message.end).catch(reject);
       });
-      child.once("error", () => resolve(unknownFacts));
+      child.on("error", () => resolve(unknownFacts));
       child.once("exit", () => resolve(unknownFacts));
     });
   } finally {
