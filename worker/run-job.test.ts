@@ -1,10 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import type { Actor } from "@reelkeep/core/access/policy";
+import { AppError } from "@reelkeep/core/errors";
 import { listAttempts } from "@reelkeep/db/job-attempts";
 import { findJob, type Job, supersedeOlderJobs } from "@reelkeep/db/jobs";
 import { findVersionOfAttempt } from "@reelkeep/db/media-versions";
@@ -21,8 +23,10 @@ import {
   sendFile,
   type TestContext,
 } from "@reelkeep/services/testing/context";
+import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { workerEnvironment, workerNodeFlags } from "./process-settings.ts";
+import { runJob, type WorkerContext } from "./run-job.ts";
 import { testTools } from "./testing/media.ts";
 import { startTcpProxy } from "./testing/tcp-proxy.ts";
 
@@ -153,6 +157,20 @@ async function until(actionKey: string, wanted: (job: Job) => boolean): Promise<
 const ended = (job: Job) => !["file-processing-ready", "job-received"].includes(job.state);
 const encoding = (job: Job) => job.stage === "encode" && job.progressFraction > 0.06;
 
+/** What a run in this process stands on; its log goes to `lines`. */
+function workerContext(lines: string[] = []): WorkerContext {
+  return {
+    ...context,
+    jobPolicy: policy(),
+    tools: testTools,
+    scratchFolder: scratchFolder(),
+    workerId: randomUUID(),
+    machineId: null,
+    log: pino({ base: null }, { write: (line: string) => lines.push(line) }),
+    leaving: new AbortController().signal,
+  };
+}
+
 const runningInScratch = () => execFileSync("ps", ["-eo", "args="]).toString().includes(scratchFolder());
 
 const gone = (child: ChildProcess) =>
@@ -279,4 +297,48 @@ describe("a worker process", () => {
     const [attempt] = await listAttempts(context.db, actionKey);
     expect(attempt).toMatchObject({ state: "failed", stage: "probe", errorCode: "unreadable-file" });
   });
+});
+
+describe("a run", () => {
+  const unknown = () => ({ actionKey: randomUUID(), generation: 1 });
+
+  it("J4 told to leave before its claim, claims nothing", async () => {
+    const { actionKey } = await admitUnlaunched();
+    const outcome = await runJob(
+      { ...workerContext(), leaving: AbortSignal.abort() },
+      { actionKey, generation: 1 },
+    );
+    expect(outcome).toBe("leaving");
+    expect(await findJob(context.db, actionKey)).toMatchObject({
+      state: "file-processing-ready",
+      attemptCount: 0,
+    });
+  });
+
+  it("J1 started for a job that doesn't exist, says so as an error", async () => {
+    const lines: string[] = [];
+    expect(await runJob(workerContext(lines), unknown())).toBe("missing");
+    expect(lines.map((line) => JSON.parse(line).level)).toEqual([pino.levels.values.error]);
+  });
+
+  it("J5 a download that storage breaks off is tried again and costs no attempt", async () => {
+    const { actionKey } = await admitUnlaunched();
+    let downloads = 0;
+    const store: WorkerContext["store"] = {
+      ...context.store,
+      download: async (...words) => {
+        if (++downloads === 1) throw new AppError("storage-unavailable");
+        await context.store.download(...words);
+      },
+    };
+    expect(await runJob({ ...workerContext(), store }, { actionKey, generation: 1 })).toBe("published");
+    expect(await findJob(context.db, actionKey)).toMatchObject({ attemptCount: 1 });
+  });
+
+  /** An admitted job that only this test's own run takes. */
+  async function admitUnlaunched(): Promise<{ actionKey: string }> {
+    const actionKey = await admit(short);
+    onTestFinished(() => supersede(actionKey));
+    return { actionKey };
+  }
 });
