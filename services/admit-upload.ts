@@ -1,5 +1,5 @@
 import type { Actor } from "@reelkeep/core/access/policy";
-import type { CompleteAnswer, MediaStatusName } from "@reelkeep/core/api/media";
+import type { CompleteAnswer } from "@reelkeep/core/api/media";
 import { AppError, errorInfo, isErrorCode, toAppError } from "@reelkeep/core/errors";
 import { parseSourceKey } from "@reelkeep/core/object-keys";
 import { lockAsset, raiseSourceRevision } from "@reelkeep/db/assets";
@@ -10,6 +10,7 @@ import { writeOutbox } from "@reelkeep/db/outbox";
 import { admit, findUpload, reject, type Upload } from "@reelkeep/db/uploads";
 import { checkObject, isLookFailure } from "./check-object.ts";
 import type { ServiceContext } from "./context.ts";
+import { describeFailure } from "./describe-failure.ts";
 import { announce, closeAttempt } from "./fail-attempt.ts";
 
 type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile" | "probeScript">;
@@ -127,18 +128,5 @@ async function answer({ db }: Needs, actionKey: string): Promise<CompleteAnswer>
   const upload = await findUpload(db, actionKey);
   if (!upload) throw new AppError("not-found");
   const job = upload.state === "file-uploaded" ? await findJob(db, actionKey) : null;
-  const status: MediaStatusName = job?.state ?? upload.state;
-  const code = job?.errorCode ?? upload.errorCode;
-  return {
-    actionKey,
-    status,
-    failure:
-      code && (status === "rejected" || status === "failed" || status === "expired")
-        ? {
-            code,
-            message: job?.errorMessage ?? upload.errorMessage ?? errorInfo(code).message,
-            next: errorInfo(code).next,
-          }
-        : null,
-  };
+  return { actionKey, status: job?.state ?? upload.state, failure: describeFailure(upload, job) };
 }

@@ -1,8 +1,9 @@
 import { type Actor, mayDoWith } from "@reelkeep/core/access/policy";
-import type { Failure, MediaStatus } from "@reelkeep/core/api/media";
-import { AppError, errorInfo } from "@reelkeep/core/errors";
+import type { MediaStatus } from "@reelkeep/core/api/media";
+import { AppError } from "@reelkeep/core/errors";
 import { findMediaStatus, type MediaStatusRow } from "@reelkeep/db/media-status";
 import type { ServiceContext } from "./context.ts";
+import { describeFailure } from "./describe-failure.ts";
 
 /**
  * U8: what became of one upload, for its owner and admins.
@@ -48,7 +49,7 @@ function toMediaStatus({
       renditions: job?.progressRenditions ?? [],
     },
     processByResolution: job?.processByResolution ?? {},
-    failure: failureOf(upload, job),
+    failure: describeFailure(upload, job),
     cancelledBy: job?.cancelledBy ?? null,
     playback:
       job?.state === "processing-completed" && versionNumber !== null
@@ -62,11 +63,4 @@ function toMediaStatus({
 function secondsLeft(fraction: number, elapsedSeconds: number | null): number | null {
   if (elapsedSeconds === null || fraction < 0.05 || elapsedSeconds < 3) return null;
   return Math.round((elapsedSeconds * (1 - fraction)) / fraction);
-}
-
-function failureOf(upload: MediaStatusRow["upload"], job: MediaStatusRow["job"]): Failure | null {
-  const code = job ? job.errorCode : upload.errorCode;
-  if (!code) return null;
-  const message = (job ? job.errorMessage : upload.errorMessage) ?? errorInfo(code).message;
-  return { code, message, next: errorInfo(code).next };
 }

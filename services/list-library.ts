@@ -1,6 +1,7 @@
 import { type Actor, mayDoWith } from "@reelkeep/core/access/policy";
 import type { AssetChange, AssetList, AssetListQuery, AssetSummary } from "@reelkeep/core/api/assets";
-import { AppError, errorInfo } from "@reelkeep/core/errors";
+import { AppError } from "@reelkeep/core/errors";
+import { uuidSchema } from "@reelkeep/core/ids";
 import { changeAsset as change } from "@reelkeep/db/assets";
 import {
   countLibrary,
@@ -10,6 +11,7 @@ import {
   listLibrary,
 } from "@reelkeep/db/library";
 import type { ServiceContext } from "./context.ts";
+import { describeFailure } from "./describe-failure.ts";
 import { createPosterSigner, type PosterSigner } from "./grant-posters.ts";
 import { factsOf, readerOf, requireAsset } from "./read-asset.ts";
 
@@ -70,7 +72,6 @@ export async function changeAsset(
 function toSummary(row: LibraryRow, actor: Actor, sign: PosterSigner): AssetSummary {
   const { asset, version, upload, job } = row;
   const seesDetails = mayDoWith(actor, "see-details", factsOf(row));
-  const code = job ? job.errorCode : upload?.errorCode;
   return {
     id: asset.id,
     title: asset.title,
@@ -96,13 +97,7 @@ function toSummary(row: LibraryRow, actor: Actor, sign: PosterSigner): AssetSumm
             actionKey: upload.actionKey,
             status: job?.state ?? upload.state,
             fraction: job?.state === "processing-completed" ? 1 : (job?.progressFraction ?? 0),
-            failure: code
-              ? {
-                  code,
-                  message: (job ? job.errorMessage : upload.errorMessage) ?? errorInfo(code).message,
-                  next: errorInfo(code).next,
-                }
-              : null,
+            failure: describeFailure(upload, job),
           }
         : null,
   };
@@ -113,8 +108,10 @@ const writeCursor = ({ createdAt, id }: LibraryCursor) =>
 
 /** @throws AppError `invalid-request` for a cursor that we didn't write. */
 function readCursor(cursor: string): LibraryCursor {
-  const [, time, id] = /^(\S{24}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  const text = Buffer.from(cursor, "base64url").toString();
+  const [, time, assetId] = /^([1-9]\d{3}-\S{18}Z) (\S+)$/.exec(text) ?? [];
   const createdAt = new Date(time ?? "");
-  if (!id || Number.isNaN(createdAt.getTime())) throw new AppError("invalid-request");
-  return { createdAt, id };
+  const id = uuidSchema.safeParse(assetId);
+  if (!id.success || Number.isNaN(createdAt.getTime())) throw new AppError("invalid-request");
+  return { createdAt, id: id.data };
 }

@@ -48,6 +48,8 @@ export const uploads = pgTable(
   (t) => [
     uniqueIndex("uploads_key_unique").on(t.key),
     index("uploads_asset_newest").on(t.assetId, t.createdAt),
+    /** A person's quota is summed at each new upload. */
+    index("uploads_counted").on(t.userId).where(sql`${t.state} in ('url-created', 'file-uploaded')`),
     index("uploads_open").on(t.lastSignedAt).where(sql`${t.state} = 'url-created'`),
   ],
 );

@@ -1,0 +1,1 @@
+CREATE INDEX "uploads_counted" ON "uploads" USING btree ("user_id") WHERE "uploads"."state" in ('url-created', 'file-uploaded');
