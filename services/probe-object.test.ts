@@ -53,30 +53,32 @@ async function store(body: Uint8Array) {
   return { key, etag, sizeBytes: body.length };
 }
 
-/** Probes real bytes in real storage, and says how many were read. */
+/** Probes real bytes in real storage, and says how many were read, in how many requests. */
 async function probe(body: Uint8Array, container: VideoContainer = "mp4", limitMs?: number) {
   let bytesRead = 0;
+  let requests = 0;
   const needs = {
     probeScript: context.probeScript,
     store: {
       async readRange(...range: Parameters<typeof context.store.readRange>) {
         const bytes = await context.store.readRange(...range);
         bytesRead += bytes.length;
+        requests++;
         return bytes;
       },
     },
   };
   const facts = await probeObject(needs, { ...(await store(body)), container }, limitMs);
-  return { facts, bytesRead };
+  return { facts, bytesRead, requests };
 }
 const unknown = { durationSeconds: null, width: null, height: null, hasVideo: null };
 
 describe("the probe", () => {
   it("U5 tells an MP4's facts from a part of it, though its index lies at the end", async () => {
-    const body = video("end.mp4", "testsrc2=s=640x360:r=25:d=2", ...h264, "-qp", "0");
+    const body = video("end.mp4", "testsrc2=s=640x360:r=25:d=10", ...h264, "-qp", "0");
     expect(body.subarray(36, 64).toString("latin1")).not.toContain("moov");
     const { facts, bytesRead } = await probe(body);
-    expect(facts).toEqual({ durationSeconds: 2, width: 640, height: 360, hasVideo: true });
+    expect(facts).toEqual({ durationSeconds: 10, width: 640, height: 360, hasVideo: true });
     expect(bytesRead).toBeLessThan(body.length / 2);
   });
 
@@ -92,6 +94,13 @@ describe("the probe", () => {
       height: 180,
       hasVideo: true,
     });
+  });
+
+  it("U5 asks storage a few times, not once a packet", async () => {
+    const body = video("packets.ts", "testsrc2=s=640x360:r=25:d=2", ...h264, "-qp", "0");
+    const { requests } = await probe(body, "mpeg-ts");
+    expect(body.length / 188).toBeGreaterThan(1000);
+    expect(requests).toBeLessThan(20);
   });
 
   it("U5 says that there is no picture where there is only sound", async () => {
