@@ -5,7 +5,9 @@ import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/d
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Database, type OpenDatabase, openDatabase, type Transaction } from "./client.ts";
-import * as moves from "./jobs.ts";
+import { beginLaunch, findUnclaimedLaunches } from "./job-launches.ts";
+import * as moves from "./job-moves.ts";
+import { findExpiredLeases, findJob } from "./jobs.ts";
 import { jobs } from "./schema/jobs.ts";
 import { travel } from "./testing/clock.ts";
 import { type SeededJob, seedJob } from "./testing/seed.ts";
@@ -100,7 +102,7 @@ describe("J2 every state × move pair, against the database", () => {
       });
     expect(result === null ? "changes nothing" : "moves").toBe(verdict);
     if (isClaim) return;
-    const after = await moves.findJob(db, seeded.job.actionKey);
+    const after = await findJob(db, seeded.job.actionKey);
     expect(after?.state).toBe(verdict === "moves" ? jobMachine.transitions[move].to : state);
   });
 });
@@ -115,7 +117,7 @@ describe("J2 the database's own clock and constraints", () => {
     await travel(db, 61);
     try {
       expect(await moves.heartbeatJob(db, beat)).toBeNull();
-      expect(await moves.findExpiredLeases(db, 1000)).toContainEqual({ actionKey: job.actionKey });
+      expect(await findExpiredLeases(db, 1000)).toContainEqual({ actionKey: job.actionKey });
     } finally {
       await travel(db, 0);
     }
@@ -147,7 +149,7 @@ describe("J2 the database's own clock and constraints", () => {
     const { job } = await seedJob(db);
     const begin = () =>
       db.transaction((tx) =>
-        moves.beginLaunch(tx, { actionKey: job.actionKey, generation: 1, provisioningToken: randomUUID() }),
+        beginLaunch(tx, { actionKey: job.actionKey, generation: 1, provisioningToken: randomUUID() }),
       );
     const begun = await Promise.all(Array.from({ length: 8 }, begin));
     expect(begun.filter((row) => row !== null)).toHaveLength(1);
@@ -159,8 +161,8 @@ describe("J2 the database's own clock and constraints", () => {
     await db.update(jobs).set(launch).where(eq(jobs.actionKey, job.actionKey));
     const lease = { actionKey: job.actionKey, attemptId: attempt!.id };
     await db.transaction((tx) => moves.retryJobLater(tx, lease, { ...error, backoffSeconds: 10 }));
-    expect(await moves.findJob(db, job.actionKey)).toMatchObject({ launchedAt: null });
-    const unclaimed = await moves.findUnclaimedLaunches(db, 0, 1000);
+    expect(await findJob(db, job.actionKey)).toMatchObject({ launchedAt: null });
+    const unclaimed = await findUnclaimedLaunches(db, 0, 1000);
     expect(unclaimed.map(({ actionKey }) => actionKey)).not.toContain(job.actionKey);
   });
 });

@@ -1,6 +1,7 @@
 import { attemptPrefix, parseSourceKey } from "@reelkeep/core/object-keys";
 import { findAttempt, insertAttempt, type JobAttempt } from "@reelkeep/db/job-attempts";
-import { cancelWaitingJob, claimJob as claim, findJob, type Job } from "@reelkeep/db/jobs";
+import { cancelWaitingJob, claimJob as claim } from "@reelkeep/db/job-moves";
+import { findJob, type Job } from "@reelkeep/db/jobs";
 import type { ServiceContext } from "./context.ts";
 import { announce } from "./fail-attempt.ts";
 

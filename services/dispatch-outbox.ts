@@ -6,12 +6,11 @@ import {
   beginLaunch,
   countAliveWorkers,
   endLaunch,
-  findJob,
-  giveUpLaunching,
-  type Job,
   markWaitingForSlot,
   recordLaunch,
-} from "@reelkeep/db/jobs";
+} from "@reelkeep/db/job-launches";
+import { giveUpLaunching } from "@reelkeep/db/job-moves";
+import { findJob, type Job } from "@reelkeep/db/jobs";
 import {
   markFailed,
   markSent,

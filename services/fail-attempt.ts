@@ -4,7 +4,8 @@ import { attemptCleanupDelaySeconds, retryDelaySeconds } from "@reelkeep/core/jo
 import type { Transaction } from "@reelkeep/db/client";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
 import { countFailures, endAttempt, findAttempt, type JobAttempt } from "@reelkeep/db/job-attempts";
-import { failJob, handBackJob, type Job, lockJob, obeyCancel, retryJobLater } from "@reelkeep/db/jobs";
+import { failJob, handBackJob, obeyCancel, retryJobLater } from "@reelkeep/db/job-moves";
+import { type Job, lockJob } from "@reelkeep/db/jobs";
 import { writeOutbox } from "@reelkeep/db/outbox";
 import type { ServiceContext } from "./context.ts";
 

@@ -1,5 +1,6 @@
 import { touchAttempt } from "@reelkeep/db/job-attempts";
-import { heartbeatJob, type Progress } from "@reelkeep/db/jobs";
+import { heartbeatJob } from "@reelkeep/db/job-moves";
+import type { Progress } from "@reelkeep/db/jobs";
 import type { ServiceContext } from "./context.ts";
 
 /** What a worker is told: go on, or stop everything because of… */

@@ -1,6 +1,7 @@
 import { activateVersion, lockAsset } from "@reelkeep/db/assets";
 import { endAttempt, findAttempt } from "@reelkeep/db/job-attempts";
-import { completeJob, findJob, isSuperseded, lockJob, type Progress } from "@reelkeep/db/jobs";
+import { completeJob } from "@reelkeep/db/job-moves";
+import { findJob, isSuperseded, lockJob, type Progress } from "@reelkeep/db/jobs";
 import {
   findVersionOfAttempt,
   insertAudit,

@@ -2,18 +2,14 @@ import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import { AppError } from "@reelkeep/core/errors";
 import { retryDelaySeconds } from "@reelkeep/core/job/policy";
 import { countFailures, findAttempt } from "@reelkeep/db/job-attempts";
+import { endLaunch, findUnclaimedLaunches } from "@reelkeep/db/job-launches";
 import {
-  endLaunch,
-  findExpiredLeases,
-  findJob,
-  findUnclaimedLaunches,
   giveUpLaunching,
-  type Job,
-  lockJob,
   recoverJob,
   recoverJobAsCancelled,
   recoverJobAsFailed,
-} from "@reelkeep/db/jobs";
+} from "@reelkeep/db/job-moves";
+import { findExpiredLeases, findJob, type Job, lockJob } from "@reelkeep/db/jobs";
 import { writeOutbox } from "@reelkeep/db/outbox";
 import type { ServiceContext } from "./context.ts";
 import { announce, closeAttempt } from "./fail-attempt.ts";

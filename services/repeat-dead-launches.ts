@@ -1,5 +1,5 @@
 import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
-import { findUnclaimedLaunches } from "@reelkeep/db/jobs";
+import { findUnclaimedLaunches } from "@reelkeep/db/job-launches";
 import type { ServiceContext } from "./context.ts";
 import { type Recovery, repeatLaunch } from "./recover-jobs.ts";
 import { sweep } from "./sweep.ts";

@@ -1,0 +1,278 @@
+/** Jobs: every move of their state. One that lost answers null; the caller says what that means. */
+import { type JobMove, jobMachine, unfinishedJobStates } from "@reelkeep/core/job/machine";
+import { attemptsPerGeneration } from "@reelkeep/core/job/policy";
+import type { Guard } from "@reelkeep/core/machine";
+import { and, asc, eq, gt, inArray, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import type { Executor, Transaction } from "./client.ts";
+import { now, secondsFromNow } from "./clock.ts";
+import type { Job, Progress } from "./jobs.ts";
+import { type Held, mayMove } from "./move.ts";
+import { jobs } from "./schema/jobs.ts";
+
+type JobGuard<M extends JobMove> = (typeof jobMachine)["transitions"][M]["guard"];
+type JobSet = PgUpdateSetSource<typeof jobs>;
+
+/** The guard of a move, in SQL. A move with the guard `lease-held` can't be made without an attempt's id. */
+function guardOf(guard: Guard, held: { attemptId?: string }): SQL | undefined {
+  switch (guard) {
+    case "none":
+      return undefined;
+    case "lease-held":
+      return and(eq(jobs.beingProcessedBy, held.attemptId!), gt(jobs.leaseExpiryTime, now));
+    case "lease-expired":
+      return lte(jobs.leaseExpiryTime, now);
+  }
+}
+
+/**
+ * One guarded UPDATE. What the target state demands of the lease, the reason and the end time is set here, so no
+ * caller can forget it (and the table's CHECKs would refuse the row).
+ */
+async function move<M extends JobMove>(
+  db: Executor,
+  name: M,
+  target: { readonly actionKey: string } & Held<JobGuard<M>>,
+  set: JobSet = {},
+  ...conditions: (SQL | undefined)[]
+): Promise<Job | null> {
+  const { to, guard } = jobMachine.transitions[name];
+  const rows = await db
+    .update(jobs)
+    .set({
+      ...(to === "job-received"
+        ? {}
+        : {
+            beingProcessedBy: null,
+            leaseExpiryTime: null,
+            stage: null,
+            provisioningToken: null,
+            machineId: null,
+            launchedAt: null,
+          }),
+      ...(to === "file-processing-ready" ? { waitingReason: "queued" as const } : { waitingReason: null }),
+      ...(to === "processing-completed" || to === "failed" || to === "cancelled" ? { endedAt: now } : {}),
+      ...set,
+      state: to,
+      updatedAt: now,
+    })
+    .where(
+      mayMove(
+        jobMachine,
+        name,
+        jobs.state,
+        eq(jobs.actionKey, target.actionKey),
+        guardOf(guard, target as { attemptId?: string }),
+        ...conditions,
+      ),
+    )
+    .returning();
+  return rows[0] ?? null;
+}
+
+/** J1: takes the job; the claim alone raises attemptCount. */
+export const claimJob = (
+  tx: Transaction,
+  claim: {
+    actionKey: string;
+    generation: number;
+    attemptId: string;
+    leaseSeconds: number;
+    machineId: string | null;
+  },
+) =>
+  move(
+    tx,
+    "claim",
+    { actionKey: claim.actionKey },
+    {
+      beingProcessedBy: claim.attemptId,
+      leaseExpiryTime: secondsFromNow(claim.leaseSeconds),
+      lastHeartbeatAt: now,
+      processingStartedAt: now,
+      attemptCount: sql`${jobs.attemptCount} + 1`,
+      launchCount: 0,
+      retryAt: null,
+      stage: "claim",
+      progressFraction: 0,
+      progressRenditions: [],
+      processByResolution: {},
+      errorCode: null,
+      errorMessage: null,
+      ...(claim.machineId === null ? {} : { machineId: claim.machineId }),
+    },
+    eq(jobs.generation, claim.generation),
+    lt(jobs.attemptCount, jobs.attemptLimit),
+    isNull(jobs.cancelRequestedAt),
+  );
+
+/** J3: extends the lease and writes progress. Null: the lease is lost. */
+export const heartbeatJob = (
+  db: Executor,
+  beat: { actionKey: string; attemptId: string; leaseSeconds: number; progress: Progress },
+) =>
+  move(db, "heartbeat", beat, {
+    leaseExpiryTime: secondsFromNow(beat.leaseSeconds),
+    lastHeartbeatAt: now,
+    stage: beat.progress.stage,
+    progressFraction: beat.progress.fraction,
+    progressRenditions: beat.progress.renditions,
+    processByResolution: beat.progress.processByResolution,
+  });
+
+/** P1: the job's part of publication. */
+export const completeJob = (
+  tx: Transaction,
+  lease: { actionKey: string; attemptId: string },
+  progress: Pick<Progress, "renditions" | "processByResolution">,
+) =>
+  move(
+    tx,
+    "publish",
+    lease,
+    {
+      progressFraction: 1,
+      progressRenditions: progress.renditions,
+      processByResolution: progress.processByResolution,
+      cancelRequestedAt: null,
+    },
+    isNull(jobs.cancelRequestedAt),
+  );
+
+/** What is recorded of a failure; both are safe to show. */
+export interface JobError {
+  readonly errorCode: string;
+  readonly errorMessage: string;
+}
+
+/** J5: back to waiting after a failure worth another try. */
+export const retryJobLater = (
+  tx: Transaction,
+  lease: { actionKey: string; attemptId: string },
+  error: JobError & { backoffSeconds: number },
+) =>
+  move(
+    tx,
+    "retry-later",
+    lease,
+    { ...backoff(error) },
+    lt(jobs.attemptCount, jobs.attemptLimit),
+    isNull(jobs.cancelRequestedAt),
+  );
+
+/** J5: a permanent failure, or the last attempt's. */
+export const failJob = (tx: Transaction, lease: { actionKey: string; attemptId: string }, error: JobError) =>
+  move(
+    tx,
+    "fail",
+    lease,
+    { errorCode: error.errorCode, errorMessage: error.errorMessage },
+    isNull(jobs.cancelRequestedAt),
+  );
+
+/** J4: a worker that must leave gives the job back; the limit rises by the attempt that it cost. */
+export const handBackJob = (tx: Transaction, lease: { actionKey: string; attemptId: string }) =>
+  move(
+    tx,
+    "hand-back",
+    lease,
+    { attemptLimit: sql`${jobs.attemptLimit} + 1` },
+    isNull(jobs.cancelRequestedAt),
+  );
+
+/** J10: the worker that was asked to stop has stopped. */
+export const obeyCancel = (tx: Transaction, lease: { actionKey: string; attemptId: string }) =>
+  move(tx, "obey-cancel", lease);
+
+/** J6: an expired lease's job goes back to waiting. */
+export const recoverJob = (
+  tx: Transaction,
+  actionKey: string,
+  error: JobError & { backoffSeconds: number },
+) => move(tx, "recover", { actionKey }, backoff(error), lt(jobs.attemptCount, jobs.attemptLimit));
+
+/** J6: an expired lease on the last attempt. */
+export const recoverJobAsFailed = (tx: Transaction, actionKey: string, error: JobError) =>
+  move(
+    tx,
+    "recover-as-failed",
+    { actionKey },
+    { errorCode: error.errorCode, errorMessage: error.errorMessage },
+  );
+
+/** J6: an expired lease on a job that was to be cancelled. */
+export const recoverJobAsCancelled = (tx: Transaction, actionKey: string) =>
+  move(tx, "recover-as-cancelled", { actionKey });
+
+/** J6: no worker could be had by this launch, the last. Null where another has begun or a worker did come. */
+export const giveUpLaunching = (
+  tx: Transaction,
+  launch: { actionKey: string; provisioningToken: string },
+  error: JobError,
+) =>
+  move(
+    tx,
+    "give-up-launching",
+    launch,
+    { errorCode: error.errorCode, errorMessage: error.errorMessage },
+    eq(jobs.provisioningToken, launch.provisioningToken),
+  );
+
+/** J10: someone cancels a job that waits. */
+export const cancelWaitingJob = (tx: Transaction, actionKey: string, cancelledBy: string | null) =>
+  move(tx, "cancel", { actionKey }, { cancelledBy });
+
+/** J11: an admin's retry: a new generation with three more attempts. */
+export const reopenJob = (tx: Transaction, actionKey: string) =>
+  move(
+    tx,
+    "reopen",
+    { actionKey },
+    {
+      generation: sql`${jobs.generation} + 1`,
+      attemptLimit: sql`${jobs.attemptCount} + ${attemptsPerGeneration}::int`,
+      launchCount: 0,
+      retryAt: null,
+      cancelRequestedAt: null,
+      cancelledBy: null,
+      errorCode: null,
+      errorMessage: null,
+      endedAt: null,
+    },
+  );
+
+/**
+ * U5: an older revision's unfinished jobs make way. Answers the rows that moved, with the attempt that held each
+ * one before.
+ */
+export async function supersedeOlderJobs(
+  tx: Transaction,
+  assetId: string,
+  sourceRevision: number,
+): Promise<{ job: Job; attemptId: string | null }[]> {
+  const older = await tx
+    .select({ actionKey: jobs.actionKey, attemptId: jobs.beingProcessedBy })
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.assetId, assetId),
+        lt(jobs.sourceRevision, sourceRevision),
+        inArray(jobs.state, [...unfinishedJobStates]),
+      ),
+    )
+    .orderBy(asc(jobs.sourceRevision))
+    .for("update");
+  const superseded: { job: Job; attemptId: string | null }[] = [];
+  for (const { actionKey, attemptId } of older) {
+    const job = await move(tx, "supersede", { actionKey }, { cancelledBy: "superseded" });
+    if (job) superseded.push({ job, attemptId });
+  }
+  return superseded;
+}
+
+const backoff = (error: JobError & { backoffSeconds: number }): JobSet => ({
+  waitingReason: "retry-backoff",
+  retryAt: secondsFromNow(error.backoffSeconds),
+  errorCode: error.errorCode,
+  errorMessage: error.errorMessage,
+});
