@@ -136,8 +136,10 @@ test("X4 D4 the owner invites one person, who watches just that video; everybody
 
   const other = await viewer.request.post(`/api/assets/${idOf(longVideoPath)}/playback`, { data: {} });
   expect(other.status()).toBe(404);
-  await viewer.goto(longVideoPath.replace("/videos/", "/watch/"));
-  await expect(viewer.locator("video")).toHaveCount(0);
+  for (const path of [longVideoPath.replace("/videos/", "/watch/"), longVideoPath, "/watch/nothing"]) {
+    expect((await viewer.goto(path))?.status(), path).toBe(404);
+    await expect(viewer.locator("video")).toHaveCount(0);
+  }
 
   const stranger = await openAs(browser, videoPath);
   await stranger.waitForURL(/\/sign-in/);

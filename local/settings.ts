@@ -5,8 +5,9 @@ import { z } from "zod";
 import { repositoryRoot } from "./repository.ts";
 
 /** 0 takes any free port; tests do that. */
-const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
-const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const whole = z.coerce.number({ error: "must be a whole number" }).int("must be a whole number");
+const port = (fallback: number) => whole.min(0).max(65_535).default(fallback);
+const count = (fallback: number) => whole.positive("must be more than 0").default(fallback);
 
 /** What `npm start` reads from the environment. The README's table tells the same. */
 const schema = z.object({

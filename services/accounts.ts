@@ -205,8 +205,11 @@ function headersFor(accounts: Accounts, from: Headers): Headers {
   return headers;
 }
 
-/** Compares in constant time, whatever the lengths. */
+/** Compares in constant time, whatever the lengths; case, spaces and dashes are how a person copies a code. */
 function sameSecret(given: string, wanted: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text.trim().toUpperCase()).digest();
+  const digest = (text: string) =>
+    createHash("sha256")
+      .update(text.replace(/[^A-Za-z0-9]/g, "").toUpperCase())
+      .digest();
   return timingSafeEqual(digest(given), digest(wanted));
 }

@@ -6,6 +6,7 @@ import type { Actor } from "@reelkeep/core/access/policy";
 import type { Account, InvitationPreview } from "@reelkeep/core/api/accounts";
 import type { AssetSummary } from "@reelkeep/core/api/assets";
 import { AppError } from "@reelkeep/core/errors";
+import { uuidSchema } from "@reelkeep/core/ids";
 import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import type { UploadLimits } from "@reelkeep/core/upload/policy";
 import { openDatabase } from "@reelkeep/db/client";
@@ -97,7 +98,7 @@ export const previewInvitation = async (token: string): Promise<InvitationPrevie
 /** The asset, if whoever asks may see it; else null. */
 export async function findVisibleAsset(id: string): Promise<AssetSummary | null> {
   const account = await currentAccount();
-  if (!account) return null;
+  if (!account || !uuidSchema.safeParse(id).success) return null;
   try {
     return await getAsset(serverContext(), actorOf(account), id);
   } catch (error) {

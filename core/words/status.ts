@@ -101,7 +101,12 @@ function describeWaiting(media: MediaStatus, reader: Reader): StatusWords {
     case "waiting-for-budget":
       return words("quiet", "in-line", "Waiting", "Today's budget is used up. It starts by itself tomorrow.");
     case "launching":
-      return words("active", "starting", "Starting", "Starting a machine for it. Usually about two minutes.");
+      return words(
+        "active",
+        "starting",
+        "Starting",
+        "Starting a worker for it. A new machine takes about two minutes.",
+      );
     case "waiting-for-capacity":
       return words(
         "active",

@@ -1,5 +1,6 @@
 import { Screening } from "@reelkeep/components/player/screening";
 import type { Metadata } from "next";
+import { notFound } from "next/navigation";
 import { requireAccount } from "../../require-account.ts";
 import { findVisibleAsset } from "../../server/context.ts";
 
@@ -16,5 +17,6 @@ export default async function WatchPage({ params }: Props) {
   const { id } = await params;
   await requireAccount(`/watch/${id}`);
   const asset = await findVisibleAsset(id);
+  if (!asset) notFound();
   return <Screening asset={asset} />;
 }
