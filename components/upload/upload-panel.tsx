@@ -2,6 +2,7 @@
 import { formatPercent } from "@reelkeep/core/words/format";
 import { busyPhases } from "@reelkeep/core/words/sending";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
+import { usePathname } from "next/navigation";
 import { useState } from "react";
 import { Button } from "../ui/button.tsx";
 import { ProgressBar } from "../ui/progress-bar.tsx";
@@ -13,7 +14,11 @@ import type { UploadItem } from "./upload-store.ts";
 
 /** All uploads of this tab, in the corner; folds to one line. */
 export function UploadPanel({ queue }: { queue: UploadQueue }) {
-  const items = useUploads(queue);
+  const pathname = usePathname();
+  // A video's own page tells what became of its file; the panel would only stand in the way there.
+  const items = useUploads(queue).filter(
+    ({ phase, assetId }) => phase !== "admitted" || pathname !== `/videos/${assetId}`,
+  );
   const [folded, setFolded] = useState(false);
   if (items.length === 0) return null;
   const { title, fraction } = summary(items);
