@@ -7,7 +7,6 @@ import { findJob } from "@reelkeep/db/jobs";
 import { seedJob } from "@reelkeep/db/testing/seed";
 import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
 import { claimJob } from "@reelkeep/services/claim-job";
-import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { askAgain } from "./ask-again.ts";
 import { keepLease, type Lease } from "./lease.ts";
@@ -66,7 +65,7 @@ it("J3 a lease whose database falls silent is told to be lost before it has ende
   if (!lease.signal.aborted) await once(lease.signal, "abort");
   expect(lease.signal.reason).toMatchObject({ code: "lease-lost" });
   const { rows } = await open.db.execute(
-    sql`SELECT 1 FROM jobs WHERE action_key = ${actionKey} AND lease_expiry_time > now()`,
+    `SELECT 1 FROM jobs WHERE action_key = '${actionKey}' AND lease_expiry_time > now()`,
   );
   expect(rows).toHaveLength(1);
   await lease.stop();
@@ -99,12 +98,12 @@ it("J2 the first lease counts from the claim's question, not from the thread's s
 it("J3 a question to a silent database ends, and is asked again on a new connection", async () => {
   const proxy = await startProxy();
   const { db, close } = openDatabase(proxy.url, { queryTimeoutMs: 500, connectionsMax: 1 });
-  await db.execute(sql`SELECT 1`);
+  await db.execute("SELECT 1");
   proxy.swallow();
   let tries = 0;
   const answer = askAgain(() => {
     if (++tries === 3) proxy.restore();
-    return db.transaction((tx) => tx.execute(sql`SELECT 1 AS one`));
+    return db.transaction((tx) => tx.execute("SELECT 1 AS one"));
   });
   expect((await answer).rows).toEqual([{ one: 1 }]);
   proxy.swallow();
