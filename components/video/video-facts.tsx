@@ -45,7 +45,7 @@ export function VideoFacts({ asset, media }: { asset: AssetSummary; media: Media
           <LocalMoment iso={asset.createdAt} />
         </Fact>
         {asset.latest && (
-          <Fact name="Id">
+          <Fact name="Upload">
             <span className="font-mono text-small break-all select-all">{asset.latest.actionKey}</span>
           </Fact>
         )}
