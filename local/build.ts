@@ -56,13 +56,17 @@ export async function makeSample(ffmpeg: string): Promise<void> {
   renameSync(half, sampleFile);
 }
 
+/** Quiet unless it fails: then its own words go to stderr, for stdout belongs to the task that wants this. */
 async function run(program: string, args: string[], env: Record<string, string> = {}): Promise<void> {
-  // stdout belongs to the task that wants this build.
   const child = spawn(program, args, {
     cwd: repositoryRoot,
-    stdio: ["ignore", 2, 2],
+    stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });
-  const [code] = await once(child, "exit");
-  if (code !== 0) throw new Error(`${path.basename(program)} ${args[0]} failed (code ${code}).`);
+  const words: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => words.push(data));
+  const [code] = await once(child, "close");
+  if (code === 0) return;
+  process.stderr.write(Buffer.concat(words));
+  throw new Error(`${path.basename(program)} ${args[0]} failed (code ${code}).`);
 }
