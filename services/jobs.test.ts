@@ -556,6 +556,31 @@ describe("dispatch", () => {
       provisioningToken: null,
     });
 
+  it("J7 a dispatcher that dies in the middle of a launch costs nothing: its lock ends, and the sweep launches once more", async () => {
+    await endAll();
+    const actionKey = await admitted();
+    const begun: LaunchRequest[] = [];
+    const dying: WorkerFleet = {
+      ...launched.fleet,
+      launch: (request) => {
+        begun.push(request);
+        return new Promise(() => {});
+      },
+    };
+    void dispatchLaunches({ ...context, fleet: dying });
+    await expect.poll(() => begun.length).toBe(1);
+    launched.requests.length = 0;
+    const needs = { ...context, fleet: launched.fleet };
+    await travel(context.db, 61);
+    await dispatchLaunches(needs);
+    expect(launched.requests).toEqual([]);
+    await travel(context.db, context.jobPolicy.launchSeconds + 61);
+    await recoverJobs(needs);
+    await dispatchLaunches(needs);
+    expect(launched.requests.map((request) => request.actionKey)).toEqual([actionKey]);
+    expect(launched.requests[0]!.provisioningToken).not.toBe(begun[0]!.provisioningToken);
+  });
+
   it("J7 two dispatchers at once launch an admitted job once", async () => {
     await endAll();
     const actionKey = await admitted();

@@ -33,7 +33,7 @@ async function startProxy(): Promise<TcpProxy> {
 
 /** A claimed job whose lease is kept by way of the proxy; `heldSince` is when its claim was asked. */
 async function hold(
-  proxy: TcpProxy,
+  proxy: Pick<TcpProxy, "url">,
   { policy = short, heldSince = monotonicMs() } = {},
 ): Promise<{ lease: Lease; actionKey: string }> {
   const { actionKey } = (await seedJob(open.db)).job;
@@ -82,6 +82,18 @@ it("J3 one silent connection doesn't cost the lease: the next beat takes a new o
   const heldUntil = await holdUntil(actionKey);
   proxy.restore();
   await vi.waitFor(async () => expect(await holdUntil(actionKey)).toBeGreaterThan(heldUntil), 10_000);
+  expect(lease.signal.aborted).toBe(false);
+});
+
+it("J3 a main thread that is blocked for longer than the lease doesn't cost it", async () => {
+  const { lease, actionKey } = await hold(database);
+  const first = await holdUntil(actionKey);
+  await vi.waitFor(async () => expect(await holdUntil(actionKey)).toBeGreaterThan(first), 5000);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1.5 * short.leaseSeconds * 1000);
+  const { rows } = await open.db.execute(
+    `SELECT 1 FROM jobs WHERE action_key = '${actionKey}' AND lease_expiry_time > now()`,
+  );
+  expect(rows).toHaveLength(1);
   expect(lease.signal.aborted).toBe(false);
 });
 
