@@ -77,6 +77,6 @@ function makeVideo(folder: string): Uint8Array {
   const file = path.join(folder, "source.mp4");
   const input = ["-f", "lavfi", "-i", "testsrc2=s=1280x720:r=25:d=60"];
   const codec = ["-c:v", "libx264", "-preset", "ultrafast", "-crf", "40", "-pix_fmt", "yuv420p"];
-  execFileSync("ffmpeg", ["-v", "error", ...input, ...codec, file]);
+  execFileSync(process.env.FFMPEG_PATH || "ffmpeg", ["-v", "error", ...input, ...codec, file]);
   return readFileSync(file);
 }

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createObjectStore } from "@reelkeep/aws/object-store";
+import { storageConfigOf } from "@reelkeep/aws/storage-config";
 import { uuidSchema } from "@reelkeep/core/ids";
 import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { openDatabase } from "@reelkeep/db/client";
@@ -49,15 +50,7 @@ async function main(): Promise<void> {
       {
         db: database.db,
         databaseUrl: env.DATABASE_URL,
-        store: createObjectStore({
-          bucket: env.S3_BUCKET,
-          region: env.S3_REGION,
-          endpoint: env.S3_ENDPOINT,
-          credentials:
-            env.S3_ACCESS_KEY_ID && env.S3_SECRET_ACCESS_KEY
-              ? { accessKeyId: env.S3_ACCESS_KEY_ID, secretAccessKey: env.S3_SECRET_ACCESS_KEY }
-              : undefined,
-        }),
+        store: createObjectStore(storageConfigOf(env)),
         jobPolicy: {
           ...defaultJobPolicy,
           leaseSeconds: env.LEASE_SECONDS,

@@ -84,7 +84,7 @@ function makeVideo(name: string, seconds: number, size: string): Uint8Array {
     "aac",
     "-shortest",
   ];
-  execFileSync("ffmpeg", ["-v", "error", ...inputs, ...codecs, file]);
+  execFileSync(process.env.FFMPEG_PATH || "ffmpeg", ["-v", "error", ...inputs, ...codecs, file]);
   return readFileSync(file);
 }
 

@@ -2,12 +2,12 @@ import "server-only";
 import { createMediaSigner } from "@reelkeep/aws/media-signer";
 import { createObjectStore } from "@reelkeep/aws/object-store";
 import { createPresigner } from "@reelkeep/aws/presign";
+import { storageConfigOf } from "@reelkeep/aws/storage-config";
 import type { Actor } from "@reelkeep/core/access/policy";
 import type { Account, InvitationPreview } from "@reelkeep/core/api/accounts";
 import type { AssetSummary } from "@reelkeep/core/api/assets";
 import { AppError } from "@reelkeep/core/errors";
 import { uuidSchema } from "@reelkeep/core/ids";
-import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import type { UploadLimits } from "@reelkeep/core/upload/policy";
 import { openDatabase } from "@reelkeep/db/client";
 import { ownerExists as findOwner } from "@reelkeep/db/users";
@@ -20,7 +20,7 @@ import { cache } from "react";
 import { readEnv } from "./env.ts";
 
 /** What every route and page of this server stands on; made once a process. */
-export interface ServerContext extends ServiceContext {
+export interface ServerContext extends Omit<ServiceContext, "jobPolicy"> {
   readonly accounts: Accounts;
   readonly ownerCode: string;
 }
@@ -35,15 +35,7 @@ export function serverContext(): ServerContext {
 function makeContext(): ServerContext {
   const env = readEnv();
   const { db } = openDatabase(env.DATABASE_URL, { applicationName: "reelkeep-web" });
-  const storage = {
-    bucket: env.S3_BUCKET,
-    region: env.S3_REGION,
-    endpoint: env.S3_ENDPOINT,
-    credentials:
-      env.S3_ACCESS_KEY_ID && env.S3_SECRET_ACCESS_KEY
-        ? { accessKeyId: env.S3_ACCESS_KEY_ID, secretAccessKey: env.S3_SECRET_ACCESS_KEY }
-        : undefined,
-  };
+  const storage = storageConfigOf(env);
   return {
     db,
     store: createObjectStore(storage),
@@ -59,7 +51,6 @@ function makeContext(): ServerContext {
       sizeBytesMax: env.MAX_UPLOAD_BYTES,
       durationSecondsMax: env.MAX_DURATION_SECONDS,
     },
-    jobPolicy: defaultJobPolicy,
     profile: env.PROFILE,
     quotaBytes: env.QUOTA_BYTES,
     playbackSeconds: env.PLAYBACK_SECONDS,

@@ -1,17 +1,12 @@
 "use client";
-import {
-  type AcceptedInvitation,
-  type Account,
-  acceptInvitationSchema,
-  passwordBytesMin,
-} from "@reelkeep/core/api/accounts";
+import { type AcceptedInvitation, type Account, acceptInvitationSchema } from "@reelkeep/core/api/accounts";
 import { useMutation } from "@tanstack/react-query";
 import Link from "next/link";
 import { acceptInvitation } from "../api-client.ts";
 import { Button } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 import { useContractForm } from "./form-state.ts";
+import { EmailField, NameField, PasswordField } from "./person-fields.tsx";
 
 const goOn = ({ assetId }: AcceptedInvitation) => window.location.assign(assetId ? `/watch/${assetId}` : "/");
 
@@ -44,27 +39,13 @@ export function AcceptAsNewPerson({ token, email }: { token: string; email: stri
   });
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <TextField label="Your name" name="name" autoComplete="name" fault={faults.name} required />
-      <TextField
-        label="E-mail"
-        name="email"
-        type="email"
-        autoComplete="username"
-        defaultValue={email ?? ""}
-        readOnly={email !== null}
-        hint={email !== null ? "The invitation is for this address." : undefined}
+      <NameField fault={faults.name} />
+      <EmailField
         fault={faults.email}
-        required
+        fixed={email}
+        hint={email !== null ? "The invitation is for this address." : undefined}
       />
-      <TextField
-        label="Password"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        hint={`At least ${passwordBytesMin} characters.`}
-        fault={faults.password}
-        required
-      />
+      <PasswordField fault={faults.password} isNew />
       {error && <ProblemNote error={error} />}
       <Button type="submit" look="next" disabled={busy} className="mt-2 h-10">
         {busy ? "Making your account" : "Make an account and go on"}

@@ -2,9 +2,9 @@
 import { signInSchema } from "@reelkeep/core/api/accounts";
 import { signIn } from "../api-client.ts";
 import { Button } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 import { useContractForm } from "./form-state.ts";
+import { EmailField, PasswordField } from "./person-fields.tsx";
 
 /** Signs in and goes on to `returnPath`, a path on this site. */
 export function SignInForm({ returnPath }: { returnPath: string }) {
@@ -16,22 +16,8 @@ export function SignInForm({ returnPath }: { returnPath: string }) {
   });
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <TextField
-        label="E-mail"
-        name="email"
-        type="email"
-        autoComplete="username"
-        fault={faults.email}
-        required
-      />
-      <TextField
-        label="Password"
-        name="password"
-        type="password"
-        autoComplete="current-password"
-        fault={faults.password}
-        required
-      />
+      <EmailField fault={faults.email} />
+      <PasswordField fault={faults.password} isNew={false} />
       {error && <ProblemNote error={error} />}
       <Button type="submit" look="next" disabled={busy} className="mt-2 h-10">
         {busy ? "Signing in" : "Sign in"}

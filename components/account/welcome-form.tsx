@@ -1,10 +1,11 @@
 "use client";
-import { passwordBytesMin, welcomeSchema } from "@reelkeep/core/api/accounts";
+import { welcomeSchema } from "@reelkeep/core/api/accounts";
 import { createOwner } from "../api-client.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 import { useContractForm } from "./form-state.ts";
+import { EmailField, NameField, PasswordField } from "./person-fields.tsx";
 
 /** Makes the first account: whoever holds the one-time code owns this installation. */
 export function WelcomeForm() {
@@ -25,24 +26,9 @@ export function WelcomeForm() {
         spellCheck={false}
         required
       />
-      <TextField label="Your name" name="name" autoComplete="name" fault={faults.name} required />
-      <TextField
-        label="E-mail"
-        name="email"
-        type="email"
-        autoComplete="username"
-        fault={faults.email}
-        required
-      />
-      <TextField
-        label="Password"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        hint={`At least ${passwordBytesMin} characters.`}
-        fault={faults.password}
-        required
-      />
+      <NameField fault={faults.name} />
+      <EmailField fault={faults.email} />
+      <PasswordField fault={faults.password} isNew />
       {error && <ProblemNote error={error} />}
       <Button type="submit" look="next" disabled={busy} className="mt-2 h-10">
         {busy ? "Setting up" : "Create the owner's account"}
