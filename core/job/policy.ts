@@ -4,23 +4,32 @@ export interface JobPolicy {
   readonly leaseSeconds: number;
   /** The lease thread's rhythm; a third of the lease, so that two beats may be lost. */
   readonly heartbeatSeconds: number;
+  /** An attempt in which nothing moves for so long is ended as `stalled`. */
+  readonly stallSeconds: number;
   /** The wait before the second attempt; doubled before each further one. */
   readonly retryBackoffSeconds: number;
-  /** Workers alive at once. */
+  /** Machines alive at once: launched and not confirmed gone, orphans included. */
   readonly workersMax: number;
+  /** What machines may cost in a day (UTC), in US dollars at list price; null: no limit. */
+  readonly dailyBudgetUsd: number | null;
   /** A launch that nobody claimed for so long is taken for dead. */
   readonly launchSeconds: number;
   /** Launches without a claim before the job fails with `worker-never-started`. */
   readonly launchesMax: number;
+  /** A machine that no job wants is ended after so long; a worker needs less to leave by itself. */
+  readonly idleMachineSeconds: number;
 }
 
 export const defaultJobPolicy: JobPolicy = {
   leaseSeconds: 90,
   heartbeatSeconds: 30,
+  stallSeconds: 300,
   retryBackoffSeconds: 20,
   workersMax: 4,
+  dailyBudgetUsd: null,
   launchSeconds: 600,
   launchesMax: 3,
+  idleMachineSeconds: 60,
 };
 
 /** The wait after the `failureCount`th failure (from 1) of a generation: doubled each time, at most ten minutes. */
