@@ -7,6 +7,12 @@ const mebibyte = 1024 * 1024;
 /** Storage's own limits. https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 export const storageLimits = { partBytesMin: 5 * mebibyte, partsMax: 10_000 } as const;
 
+/**
+ * U7: parts of an upload that nobody completed are kept for so many days by the bucket's own rule. It is the last net:
+ * an upload expires a day after its last signed request, and its parts go with it.
+ */
+export const incompleteUploadDays = 7;
+
 /** Limits that an installation sets; see the environment table in the README. */
 export interface UploadLimits {
   /** Files of at least this size travel in parts. */

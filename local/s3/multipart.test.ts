@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from "node:crypto";
-import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import {
   AbortMultipartUploadCommand,
@@ -9,15 +8,12 @@ import {
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListPartsCommand,
-  PutBucketLifecycleConfigurationCommand,
   PutObjectCommand,
   UploadPartCommand,
   UploadPartCopyCommand,
 } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { carryOutLifecycles } from "./lifecycle.ts";
-import { openStore } from "./store.ts";
-import { bucket, codeOf, region, startTestStorage, type TestStorage } from "./testing/test-storage.ts";
+import { bucket, codeOf, startTestStorage, type TestStorage } from "./testing/test-storage.ts";
 
 let storage: TestStorage;
 beforeAll(async () => {
@@ -191,39 +187,5 @@ describe("multipart uploads", () => {
     await complete([{ PartNumber: 1, ETag: copied.CopyPartResult?.ETag }]);
     const answer = await storage.client.send(new GetObjectCommand(at("stretch")));
     expect(await answer.Body!.transformToString()).toBe("234");
-  });
-});
-
-describe("lifecycle", () => {
-  it("U7 the bucket aborts uploads that stayed incomplete for the days of its rule", async () => {
-    const other = await startTestStorage();
-    const { UploadId } = await other.client.send(new CreateMultipartUploadCommand(at("uploads/old")));
-    await other.client.send(
-      new UploadPartCommand({ ...at("uploads/old"), UploadId, PartNumber: 1, Body: "x" }),
-    );
-    await other.client.send(
-      new PutBucketLifecycleConfigurationCommand({
-        Bucket: bucket,
-        LifecycleConfiguration: {
-          Rules: [
-            {
-              Status: "Enabled",
-              Filter: { Prefix: "uploads/" },
-              AbortIncompleteMultipartUpload: { DaysAfterInitiation: 7 },
-            },
-          ],
-        },
-      }),
-    );
-    await other.close();
-    const store = await openStore({ dataDir: other.dataDir, region });
-    const daysAhead = (days: number) => new Date(Date.now() + days * 24 * 3600 * 1000);
-    await carryOutLifecycles(store, daysAhead(6.9));
-    expect(store.uploads.isEmpty(bucket)).toBe(false);
-    await carryOutLifecycles(store, daysAhead(7.1));
-    expect(store.uploads.isEmpty(bucket)).toBe(true);
-    expect(await other.countFiles()).toBe(0);
-    await store.close();
-    await rm(other.dataDir, { recursive: true });
   });
 });

@@ -29,6 +29,8 @@ export interface S3Options {
   readonly eventTarget?: string | undefined;
   /** Only keys below it are told of. */
   readonly eventPrefix?: string | undefined;
+  /** What lifecycle rules count their days by. Signatures always go by this machine's clock. */
+  readonly now?: () => Date;
   /** Hears of faults of our own. */
   readonly onFault?: (error: unknown) => void;
 }
@@ -47,7 +49,8 @@ const lifecycleHours = 1;
 
 /** Starts an S3 API on a folder. @throws Error when the port or the folder is taken, or a bucket's name is invalid. */
 export async function startS3(options: S3Options): Promise<RunningS3> {
-  const { host, port, region, buckets = [], onFault = (error) => console.error(error) } = options;
+  const { host, port, region, buckets = [], now = () => new Date() } = options;
+  const { onFault = (error) => console.error(error) } = options;
   if (!buckets.every(isBucketName)) throw new S3Error("InvalidBucketName");
   const store = await openStore({
     dataDir: options.dataDir,
@@ -79,9 +82,12 @@ export async function startS3(options: S3Options): Promise<RunningS3> {
     await store.close();
     throw error;
   }
-  const lifecycles = () => void carryOutLifecycles(store, new Date()).catch(onFault);
-  lifecycles();
-  const timer = setInterval(lifecycles, lifecycleHours * 3600_000).unref();
+  let sweeping: Promise<void> = Promise.resolve();
+  const sweep = () => {
+    sweeping = sweeping.then(() => carryOutLifecycles(store, now())).catch(onFault);
+  };
+  sweep();
+  const timer = setInterval(sweep, lifecycleHours * 3600_000).unref();
 
   const { port: actualPort } = server.address() as AddressInfo;
   return {
@@ -90,7 +96,7 @@ export async function startS3(options: S3Options): Promise<RunningS3> {
     async close() {
       clearInterval(timer);
       await closeServer(server);
-      await Promise.all(underWay);
+      await Promise.all([...underWay, sweeping]);
       await store.close();
     },
   };
