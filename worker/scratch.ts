@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "@reelkeep/core/errors";
+import { scratchBytesNeeded } from "@reelkeep/core/fleet/machine-types";
 
 /** A folder that is removed at the end of `await using`. */
 export interface Scratch extends AsyncDisposable {
@@ -9,18 +10,17 @@ export interface Scratch extends AsyncDisposable {
 }
 
 const folderPattern = /^reelkeep-(\d+)-/;
-const freeBytesMin = 100_000_000;
 
 /**
  * Makes a scratch folder below `base` for a source of this size, after leftovers of dead processes are swept.
- * @throws AppError `disk-full` when less than three times the source (100 MB at least) is free.
+ * @throws AppError `disk-full` when less is free than `scratchBytesNeeded` says.
  */
 export async function openScratch(base: string, sourceBytes: number): Promise<Scratch> {
   await mkdir(base, { recursive: true });
   await sweepLeftovers(base);
   const { bavail, bsize } = await statfs(base);
   const freeBytes = bavail * bsize;
-  const neededBytes = Math.max(3 * sourceBytes, freeBytesMin);
+  const neededBytes = scratchBytesNeeded(sourceBytes);
   if (freeBytes < neededBytes) throw new AppError("disk-full", { details: { freeBytes, neededBytes } });
   const folder = await mkdtemp(join(base, `reelkeep-${process.pid}-`));
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
