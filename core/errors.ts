@@ -83,6 +83,24 @@ const rows = {
   "asset-blocked": row(403, "An admin has blocked this video.", "Ask an admin."),
   "asset-deleted": row(410, "This video was deleted.", "Upload it as a new video."),
 
+  // Jobs
+  "job-ended": row(409, "This job has already ended.", "Reload the page to see what became of it."),
+  "job-unfinished": row(
+    409,
+    "This job hasn't ended, so there is nothing to try again.",
+    "Wait for it, or cancel it first.",
+  ),
+  "newer-file": row(
+    409,
+    "A newer file has taken this one's place.",
+    "Try the newer one again, or upload the file once more.",
+  ),
+  "job-missing": row(
+    404,
+    "A worker was started for a job that doesn't exist.",
+    "Find out what launched it: another installation with this database's address, or a message from before a restore.",
+  ),
+
   // Admission: the file's own content decides
   "empty-file": row(422, "The file is empty.", "Check that the export finished, then upload it again."),
   "not-a-video": row(422, "This isn't a video file.", "Choose a video file."),

@@ -1,11 +1,12 @@
 /** Launches of waiting jobs: begun, recorded and ended under a token. They change no state. */
 import type { WaitingReason } from "@reelkeep/core/job/machine";
-import { and, asc, count, eq, inArray, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
 import type { Executor, Transaction } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
 import type { Job } from "./jobs.ts";
 import { jobs } from "./schema/jobs.ts";
 import { outboxMessages } from "./schema/outbox-messages.ts";
+import { insertLaunch, type LaunchedMachine, recordMachine } from "./worker-launches.ts";
 
 /**
  * J6: starts a launch. The token is set by this one conditional update, only where no launch is under way, so two
@@ -15,7 +16,7 @@ export async function beginLaunch(
   tx: Transaction,
   target: { actionKey: string; generation: number; provisioningToken: string },
 ): Promise<Job | null> {
-  const rows = await tx
+  const [job] = await tx
     .update(jobs)
     .set({
       provisioningToken: target.provisioningToken,
@@ -34,18 +35,21 @@ export async function beginLaunch(
       ),
     )
     .returning();
-  return rows[0] ?? null;
+  if (job) await insertLaunch(tx, target);
+  return job ?? null;
 }
 
-/** The launch that this token began has given a machine. */
+/** The launch that this token began has given a machine; its job knows it too, if it still waits for this launch. */
 export async function recordLaunch(
   db: Executor,
-  launch: { actionKey: string; provisioningToken: string; machineId: string },
+  launch: { actionKey: string; provisioningToken: string; machine: LaunchedMachine },
 ): Promise<void> {
+  const { actionKey, provisioningToken, machine } = launch;
+  await recordMachine(db, provisioningToken, machine);
   await db
     .update(jobs)
-    .set({ machineId: launch.machineId, updatedAt: now })
-    .where(and(eq(jobs.actionKey, launch.actionKey), eq(jobs.provisioningToken, launch.provisioningToken)));
+    .set({ machineId: machine.machineId, updatedAt: now })
+    .where(and(eq(jobs.actionKey, actionKey), eq(jobs.provisioningToken, provisioningToken)));
 }
 
 /** The launch that this token began is known to be dead: the job waits again, for `reason`. */
@@ -74,8 +78,11 @@ export async function endLaunch(
   return rows.length > 0;
 }
 
-/** J8: says of every job whose launch is due that it waits for a slot; those that say so already stay untouched. */
-export async function markWaitingForSlot(tx: Transaction): Promise<void> {
+/** J8: says of every job whose launch is due why it can't begin; those that say so already stay untouched. */
+export async function markWaiting(
+  tx: Transaction,
+  reason: "waiting-for-slot" | "waiting-for-budget",
+): Promise<void> {
   const due = tx
     .select({ actionKey: outboxMessages.actionKey })
     .from(outboxMessages)
@@ -88,13 +95,13 @@ export async function markWaitingForSlot(tx: Transaction): Promise<void> {
     );
   await tx
     .update(jobs)
-    .set({ waitingReason: "waiting-for-slot", updatedAt: now })
+    .set({ waitingReason: reason, updatedAt: now })
     .where(
       and(
         inArray(jobs.actionKey, due),
         eq(jobs.state, "file-processing-ready"),
         isNull(jobs.provisioningToken),
-        ne(jobs.waitingReason, "waiting-for-slot"),
+        ne(jobs.waitingReason, reason),
       ),
     );
 }
@@ -117,18 +124,4 @@ export async function findUnclaimedLaunches(
     )
     .orderBy(asc(jobs.launchedAt))
     .limit(limit);
-}
-
-/** Workers that count against the ceiling: launches not yet claimed, and live or expired leases. */
-export async function countAliveWorkers(db: Executor): Promise<number> {
-  const rows = await db
-    .select({ alive: count() })
-    .from(jobs)
-    .where(
-      or(
-        eq(jobs.state, "job-received"),
-        and(eq(jobs.state, "file-processing-ready"), isNotNull(jobs.provisioningToken)),
-      ),
-    );
-  return rows[0]?.alive ?? 0;
 }

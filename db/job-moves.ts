@@ -222,8 +222,18 @@ export const giveUpLaunching = (
 export const cancelWaitingJob = (tx: Transaction, actionKey: string, cancelledBy: string | null) =>
   move(tx, "cancel", { actionKey }, { cancelledBy });
 
-/** J11: an admin's retry: a new generation with three more attempts. */
-export const reopenJob = (tx: Transaction, actionKey: string) =>
+/** J10: someone cancels a job that is being worked on; asking twice changes nothing more. */
+export const requestCancel = (tx: Transaction, actionKey: string, cancelledBy: string) =>
+  move(
+    tx,
+    "request-cancel",
+    { actionKey },
+    { cancelRequestedAt: now, cancelledBy },
+    isNull(jobs.cancelRequestedAt),
+  );
+
+/** J11: an admin's retry of exactly this generation: a new one, with three more attempts. */
+export const reopenJob = (tx: Transaction, actionKey: string, generation: number) =>
   move(
     tx,
     "reopen",
@@ -239,32 +249,41 @@ export const reopenJob = (tx: Transaction, actionKey: string) =>
       errorMessage: null,
       endedAt: null,
     },
+    eq(jobs.generation, generation),
   );
 
+/** A job that had to make way, with the attempt that held it before. */
+export interface Superseded {
+  readonly job: Job;
+  readonly attemptId: string | null;
+}
+
 /**
- * U5: an older revision's unfinished jobs make way. Answers the rows that moved, with the attempt that held each
- * one before.
+ * Unfinished jobs of an asset make way for a newer revision (U5), or, without one, for the asset's deletion (J10).
+ * The asset's row must be locked, so that no job is admitted meanwhile.
  */
-export async function supersedeOlderJobs(
+export async function supersedeJobs(
   tx: Transaction,
-  assetId: string,
-  sourceRevision: number,
-): Promise<{ job: Job; attemptId: string | null }[]> {
-  const older = await tx
+  target: { assetId: string; olderThanRevision?: number },
+  cancelledBy: string,
+): Promise<Superseded[]> {
+  const unfinished = await tx
     .select({ actionKey: jobs.actionKey, attemptId: jobs.beingProcessedBy })
     .from(jobs)
     .where(
       and(
-        eq(jobs.assetId, assetId),
-        lt(jobs.sourceRevision, sourceRevision),
+        eq(jobs.assetId, target.assetId),
+        target.olderThanRevision === undefined
+          ? undefined
+          : lt(jobs.sourceRevision, target.olderThanRevision),
         inArray(jobs.state, [...unfinishedJobStates]),
       ),
     )
     .orderBy(asc(jobs.sourceRevision))
     .for("update");
-  const superseded: { job: Job; attemptId: string | null }[] = [];
-  for (const { actionKey, attemptId } of older) {
-    const job = await move(tx, "supersede", { actionKey }, { cancelledBy: "superseded" });
+  const superseded: Superseded[] = [];
+  for (const { actionKey, attemptId } of unfinished) {
+    const job = await move(tx, "supersede", { actionKey }, { cancelledBy });
     if (job) superseded.push({ job, attemptId });
   }
   return superseded;

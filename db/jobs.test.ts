@@ -56,11 +56,13 @@ const make: Record<JobMove, (tx: Transaction, seeded: SeededJob, attemptId: stri
     return moves.giveUpLaunching(tx, launch, error);
   },
   cancel: (tx, { job }) => moves.cancelWaitingJob(tx, job.actionKey, "a person"),
+  "request-cancel": (tx, { job }) => moves.requestCancel(tx, job.actionKey, "a person"),
   supersede: async (tx, { job, assetId }) => {
-    const moved = await moves.supersedeOlderJobs(tx, assetId, job.sourceRevision + 1);
+    const older = { assetId, olderThanRevision: job.sourceRevision + 1 };
+    const moved = await moves.supersedeJobs(tx, older, "superseded");
     return moved.length > 0 ? moved : null;
   },
-  reopen: (tx, { job }) => moves.reopenJob(tx, job.actionKey),
+  reopen: (tx, { job }) => moves.reopenJob(tx, job.actionKey, job.generation),
 };
 
 const allowed = (state: JobState, move: JobMove, lease: "live" | "expired" | "foreign"): boolean => {

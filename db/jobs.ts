@@ -10,7 +10,14 @@ import { jobs } from "./schema/jobs.ts";
 export type Job = typeof jobs.$inferSelect;
 export type NewJob = Pick<
   Job,
-  "actionKey" | "assetId" | "sourceRevision" | "profile" | "sourceKey" | "sourceEtag" | "sourceSizeBytes"
+  | "actionKey"
+  | "assetId"
+  | "sourceRevision"
+  | "profile"
+  | "sourceKey"
+  | "sourceEtag"
+  | "sourceSizeBytes"
+  | "sourceDurationSeconds"
 >;
 
 /** What a heartbeat carries. `fraction` is 0 to 1. */

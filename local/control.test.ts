@@ -77,11 +77,14 @@ it("J6 a launch of a stack that was killed doesn't hold up the next stack", asyn
   const actionKey = (await seedJob(open.db)).job.actionKey;
   const former = { actionKey, provisioningToken: randomUUID() };
   await open.db.transaction((tx) => beginLaunch(tx, { ...former, generation: 1 }));
-  await recordLaunch(open.db, { ...former, machineId: `local-${former.provisioningToken}` });
+  const machineId = `local-${former.provisioningToken}`;
+  const machine = { machineId, machineType: "local-process", usdPerHour: 0 };
+  await recordLaunch(open.db, { ...former, machine });
   const { control, fleet } = controlOf(
     'process.on("SIGTERM", () => process.exit(0)); setInterval(() => {}, 1000);',
   );
   await control.dispatch();
-  const { machineId } = (await findJob(open.db, actionKey))!;
-  expect(await fleet.alive()).toEqual([machineId]);
+  const launched = (await findJob(open.db, actionKey))!;
+  expect(launched.machineId).not.toBe(machineId);
+  expect(await fleet.alive()).toMatchObject([{ machineId: launched.machineId }]);
 });

@@ -8,8 +8,8 @@ import { admitStoredObject } from "@reelkeep/services/admit-upload";
 import { cleanStorage } from "@reelkeep/services/clean-storage";
 import { dispatchEvents, dispatchLaunches } from "@reelkeep/services/dispatch-outbox";
 import { expireUploads } from "@reelkeep/services/expire-uploads";
+import { reapMachines } from "@reelkeep/services/reap-machines";
 import { recoverJobs } from "@reelkeep/services/recover-jobs";
-import { repeatDeadLaunches } from "@reelkeep/services/repeat-dead-launches";
 import type { SweepFailure } from "@reelkeep/services/sweep";
 import type { Logger } from "pino";
 import { bundlePath } from "./bundle.ts";
@@ -52,6 +52,8 @@ export function createControl(parts: {
       retryBackoffSeconds: settings.RETRY_BACKOFF_SECONDS,
       workersMax: settings.WORKERS_MAX,
       launchSeconds: settings.LAUNCH_SECONDS,
+      idleMachineSeconds: settings.IDLE_WORKER_SECONDS,
+      dailyBudgetUsd: settings.DAILY_BUDGET_USD ?? null,
     },
   };
   function tellFailures(sweep: string, failures: readonly SweepFailure[]) {
@@ -63,9 +65,16 @@ export function createControl(parts: {
       log.info({ key, outcome: await admitStoredObject(needs, key) }, "object created");
     },
     async dispatch() {
-      const { relaunches, failures } = await repeatDeadLaunches(needs);
-      if (relaunches) log.warn({ relaunches }, "workers were gone before they claimed");
-      tellFailures("dispatch", failures);
+      // This fleet lists at once, and nothing is launched but below.
+      const {
+        gone: _,
+        failures,
+        strangers,
+        ...reaping
+      } = await reapMachines(needs, { betweenLaunches: true });
+      if (reaping.relaunches || reaping.ended) log.warn(reaping, "reaped workers");
+      if (strangers.length) log.error({ strangers }, "workers that no launch knows");
+      tellFailures("reap-machines", failures);
       await dispatchLaunches(needs);
       await dispatchEvents(needs, async ({ kind, actionKey, payload }) =>
         log.info({ actionKey, ...payload }, kind),

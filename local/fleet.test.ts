@@ -30,6 +30,8 @@ const request = () => ({
   generation: 1,
   provisioningToken: randomUUID(),
   sourceSizeBytes: 1,
+  sourceDurationSeconds: null,
+  profile: "hls-ts-v1",
 });
 
 it("J6 launching twice with one provisioning token gives one worker", async () => {
@@ -46,7 +48,7 @@ it("J8 a worker counts as alive until its process is gone, and then its scratch 
   const outcome = await fleet.launch(request());
   expect(await fleet.alive()).toHaveLength(1);
   await vi.waitFor(() => expect(onGone).toHaveBeenCalledOnce(), { timeout: 20_000 });
-  expect(outcome).toMatchObject({ machineId: onGone.mock.calls[0]?.[0] });
+  expect(outcome).toMatchObject({ machine: { machineId: onGone.mock.calls[0]?.[0] } });
   expect(await fleet.alive()).toEqual([]);
   expect(readdirSync(path.join(dataDir, "scratch"))).toEqual([]);
 });
@@ -55,7 +57,7 @@ it("J6 a machine that is ended is gone when terminate returns; an unknown one is
   const { fleet } = fleetOf(works);
   const outcome = await fleet.launch(request());
   if (outcome.outcome !== "launched") throw new Error(outcome.message);
-  await fleet.terminate(outcome.machineId);
+  await fleet.terminate(outcome.machine.machineId);
   expect(await fleet.alive()).toEqual([]);
   await fleet.terminate("local-unknown");
 });
@@ -71,7 +73,11 @@ it("J8 programs that a killed worker left working in its scratch are ended at th
       detached: true,
     });
     onTestFinished(() => {
-      process.kill(-child.pid!, "SIGKILL");
+      try {
+        process.kill(-child.pid!, "SIGKILL");
+      } catch {
+        // It was killed before it had started anything.
+      }
     });
     return child;
   };

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import type { LaunchOutcome, WorkerFleet } from "@reelkeep/aws/worker-fleet";
+import type { LaunchOutcome, Machine, WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import { workerEnvironment, workerNodeFlags } from "@reelkeep/worker/process-settings";
 import { endChild, killGroup, startChild, whenGone } from "./child.ts";
 import { makePrivateFolder } from "./private-folder.ts";
@@ -16,6 +16,8 @@ export interface LocalFleetOptions {
   readonly dataDir: string;
   /** What every worker gets: database, storage, limits. */
   readonly env: Readonly<Record<string, string>>;
+  /** What an hour of a worker is taken to cost, for the budget; 0 where it isn't told. */
+  readonly usdPerHour?: number;
   /** Told when a worker is gone: there is room for another. */
   readonly onGone?: (machineId: string) => void;
   /** Awaited before each launch; development brings the bundle up to date. */
@@ -38,14 +40,20 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
   for (const folder of [scratch, path.dirname(logs), logs]) makePrivateFolder(folder);
   for (const left of readdirSync(scratch)) clear(path.join(scratch, left));
 
-  const running = new Map<string, ChildProcess>();
+  const running = new Map<string, { child: ChildProcess; machine: Machine }>();
   /** Tokens of this process's life: a second launch with one is the first. */
   const launched = new Set<string>();
   let closing = false;
 
   const launch: WorkerFleet["launch"] = async ({ actionKey, generation, provisioningToken }) => {
     const machineId = `local-${provisioningToken}`;
-    const outcome: LaunchOutcome = { outcome: "launched", machineId };
+    const machine: Machine = {
+      machineId,
+      provisioningToken,
+      machineType: "local-process",
+      usdPerHour: options.usdPerHour ?? 0,
+    };
+    const outcome: LaunchOutcome = { outcome: "launched", machine };
     if (launched.has(machineId)) return outcome;
     launched.add(machineId);
     try {
@@ -70,7 +78,7 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
           SCRATCH_DIR: folder,
         },
       });
-      running.set(machineId, child);
+      running.set(machineId, { child, machine });
       void whenGone(child).then(() => {
         killGroup(child);
         clear(folder);
@@ -86,14 +94,15 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
   };
 
   const terminate = async (machineId: string) => {
-    const child = running.get(machineId);
-    if (child) await endChild(child, graceSeconds);
+    const worker = running.get(machineId);
+    if (worker) await endChild(worker.child, graceSeconds);
   };
 
   return {
+    listingLagSeconds: 0,
     launch,
     terminate,
-    alive: async () => [...running.keys()],
+    alive: async () => [...running.values()].map(({ machine }) => machine),
     stopAll: async () => {
       closing = true;
       await Promise.all([...running.keys()].map(terminate));

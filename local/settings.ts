@@ -27,6 +27,12 @@ const schema = z.object({
   LEASE_SECONDS: count(60),
   RETRY_BACKOFF_SECONDS: count(defaultJobPolicy.retryBackoffSeconds),
   LAUNCH_SECONDS: count(60),
+  /** A worker that no video needs any more is ended after so long. */
+  IDLE_WORKER_SECONDS: count(30),
+  /** Processing stops for the day (UTC) once its workers cost so much. */
+  DAILY_BUDGET_USD: z.coerce.number({ error: "must be a number" }).positive("must be more than 0").optional(),
+  /** What an hour of one worker is taken to cost, for the budget. */
+  WORKER_USD_PER_HOUR: z.coerce.number({ error: "must be a number" }).nonnegative().default(0),
   PROFILE: z.string().default("hls-ts-v1"),
   MULTIPART_THRESHOLD_BYTES: count(defaultUploadLimits.multipartThresholdBytes),
   MULTIPART_PART_BYTES_MIN: count(defaultUploadLimits.partBytesMin),

@@ -4,15 +4,15 @@ import { AppError, errorInfo, isErrorCode, toAppError } from "@reelkeep/core/err
 import { parseSourceKey } from "@reelkeep/core/object-keys";
 import { lockAsset, raiseSourceRevision } from "@reelkeep/db/assets";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
-import { findAttempt } from "@reelkeep/db/job-attempts";
-import { supersedeOlderJobs } from "@reelkeep/db/job-moves";
+import { supersedeJobs } from "@reelkeep/db/job-moves";
 import { findJob, insertJob } from "@reelkeep/db/jobs";
 import { writeOutbox } from "@reelkeep/db/outbox";
 import { admit, findUpload, reject, type Upload } from "@reelkeep/db/uploads";
 import { checkObject, isLookFailure } from "./check-object.ts";
 import type { ServiceContext } from "./context.ts";
 import { describeFailure } from "./describe-failure.ts";
-import { announce, closeAttempt } from "./fail-attempt.ts";
+import { settleSuperseded } from "./fail-attempt.ts";
+import type { ContainerFacts } from "./probe-protocol.ts";
 
 type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile" | "probeScript">;
 
@@ -61,20 +61,26 @@ export async function admitUpload(needs: Needs, upload: Upload): Promise<boolean
   if (upload.state !== "url-created") return true;
   const object = await needs.store.head(upload.key);
   if (!object) return false;
+  let facts: ContainerFacts;
   try {
-    await checkObject(needs, upload, object, needs.uploadLimits);
+    facts = await checkObject(needs, upload, object, needs.uploadLimits);
   } catch (error) {
     const reason = toAppError(error);
     if (isLookFailure(reason)) throw reason;
     await rejectUpload(needs, upload, reason, object.etag);
     return true;
   }
-  await writeAdmission(needs, upload, object.etag);
+  await writeAdmission(needs, upload, object.etag, facts);
   return true;
 }
 
 /** One transaction: revision, upload, job, intent; older unfinished jobs make way. Lock order: asset, job, attempt. */
-async function writeAdmission({ db, profile }: Needs, upload: Upload, etag: string): Promise<void> {
+async function writeAdmission(
+  { db, profile }: Needs,
+  upload: Upload,
+  etag: string,
+  { durationSeconds }: ContainerFacts,
+): Promise<void> {
   await db.transaction(async (tx) => {
     const asset = await lockAsset(tx, upload.assetId);
     if (asset?.state !== "active") {
@@ -84,11 +90,8 @@ async function writeAdmission({ db, profile }: Needs, upload: Upload, etag: stri
     const sourceRevision = asset.sourceRevision + 1;
     if (!(await admit(tx, upload.actionKey, { etag, sourceRevision }))) return;
     await raiseSourceRevision(tx, asset.id);
-    for (const { job, attemptId } of await supersedeOlderJobs(tx, asset.id, sourceRevision)) {
-      const attempt = attemptId && (await findAttempt(tx, attemptId));
-      if (attempt) await closeAttempt(tx, "supersede", attempt);
-      await announce(tx, job, 0);
-    }
+    const older = { assetId: asset.id, olderThanRevision: sourceRevision };
+    await settleSuperseded(tx, await supersedeJobs(tx, older, "superseded"));
     const job = await insertJob(tx, {
       actionKey: upload.actionKey,
       assetId: asset.id,
@@ -97,6 +100,7 @@ async function writeAdmission({ db, profile }: Needs, upload: Upload, etag: stri
       sourceKey: upload.key,
       sourceEtag: etag,
       sourceSizeBytes: upload.sizeBytes,
+      sourceDurationSeconds: durationSeconds,
     });
     if (!job) throw new AppError("conflict");
     await writeOutbox(tx, { kind: "launch-worker", actionKey: job.actionKey, generation: job.generation });

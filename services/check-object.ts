@@ -5,10 +5,11 @@ import type { UploadLimits } from "@reelkeep/core/upload/policy";
 import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
 import type { Upload } from "@reelkeep/db/uploads";
 import { type ProbeNeeds, probeObject } from "./probe-object.ts";
+import type { ContainerFacts } from "./probe-protocol.ts";
 
 /**
  * U5: compares what lies in storage with what was announced, then looks into the file itself. Every read is of
- * exactly the object that was looked at first (If-Match).
+ * exactly the object that was looked at first (If-Match). Answers what the container told.
  *
  * @throws AppError with the code of the rejection; `source-changed` or `storage-unavailable` where the look itself
  * failed, which rejects nothing.
@@ -18,7 +19,7 @@ export async function checkObject(
   upload: Upload,
   object: StoredObject,
   limits: UploadLimits,
-): Promise<void> {
+): Promise<ContainerFacts> {
   if (object.sizeBytes === 0) throw new AppError("empty-file");
   if (object.sizeBytes !== upload.sizeBytes)
     throw new AppError("size-mismatch", {
@@ -35,10 +36,11 @@ export async function checkObject(
     object.etag,
   );
   const container = requireVideo(readSignature(head));
-  checkVideoFacts(
-    await probeObject(needs, { key: upload.key, etag: object.etag, sizeBytes: object.sizeBytes, container }),
-    limits,
-  );
+  const { key } = upload;
+  const { etag, sizeBytes } = object;
+  const facts = await probeObject(needs, { key, etag, sizeBytes, container });
+  checkVideoFacts(facts, limits);
+  return facts;
 }
 
 /** Codes that say nothing of the file: the look is repeated, the upload stays open. */

@@ -2,6 +2,7 @@ import { attemptPrefix, parseSourceKey } from "@reelkeep/core/object-keys";
 import { findAttempt, insertAttempt, type JobAttempt } from "@reelkeep/db/job-attempts";
 import { cancelWaitingJob, claimJob as claim } from "@reelkeep/db/job-moves";
 import { findJob, type Job } from "@reelkeep/db/jobs";
+import { insertProvisioningError } from "@reelkeep/db/provisioning-errors";
 import type { ServiceContext } from "./context.ts";
 import { announce } from "./fail-attempt.ts";
 
@@ -30,7 +31,8 @@ export type ClaimOutcome =
 
 /**
  * J1: takes a job: one conditional UPDATE, and the attempt's row in the same transaction. A worker that lost the
- * answer asks again with the same attempt id and is told what it has.
+ * answer asks again with the same attempt id and is told what it has. A worker without a job is recorded: somebody
+ * pays for a machine that nothing here asked for.
  */
 export async function claimJob(
   { db, jobPolicy }: Pick<ServiceContext, "db" | "jobPolicy">,
@@ -62,7 +64,9 @@ export async function claimJob(
       const attempt = await findAttempt(tx, request.attemptId);
       if (attempt) return { outcome: "claimed", job: current, attempt };
     }
-    return { outcome: whyLost(current, request.generation) };
+    const outcome = whyLost(current, request.generation);
+    if (outcome === "missing") await insertProvisioningError(tx, { ...request, errorCode: "job-missing" });
+    return { outcome };
   });
 }
 

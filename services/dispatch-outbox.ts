@@ -1,14 +1,9 @@
 import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import { AppError, toAppError } from "@reelkeep/core/errors";
 import { withAdvisoryLock } from "@reelkeep/db/advisory-lock";
+import type { Transaction } from "@reelkeep/db/client";
 import { readClock } from "@reelkeep/db/clock";
-import {
-  beginLaunch,
-  countAliveWorkers,
-  endLaunch,
-  markWaitingForSlot,
-  recordLaunch,
-} from "@reelkeep/db/job-launches";
+import { beginLaunch, endLaunch, markWaiting, recordLaunch } from "@reelkeep/db/job-launches";
 import { giveUpLaunching } from "@reelkeep/db/job-moves";
 import { findJob, type Job } from "@reelkeep/db/jobs";
 import {
@@ -19,6 +14,7 @@ import {
   takeLaunch,
   takeOutbox,
 } from "@reelkeep/db/outbox";
+import { closeAsRefused, countOpenLaunches, sumSpentToday } from "@reelkeep/db/worker-launches";
 import type { ServiceContext } from "./context.ts";
 import { announce } from "./fail-attempt.ts";
 
@@ -32,7 +28,7 @@ const batch = 20;
 
 /**
  * J7, J8: carries out the launch intents that are due when it starts, in order of admission, until none is left or
- * the ceiling is reached. Runs right after the commit that wrote one and on a schedule. Answers how many launches it
+ * the ceiling or the day's budget is reached. Runs right after the commit that wrote one and on a schedule. Answers how many launches it
  * began.
  */
 export async function dispatchLaunches(needs: Needs): Promise<number> {
@@ -48,15 +44,17 @@ export async function dispatchLaunches(needs: Needs): Promise<number> {
 /**
  * The first in line, with its launch begun; no job where it may not begin. Dispatchers choose one after another, so
  * that two can't take the last free place, nor a younger job overtake an older one. At the ceiling nothing is taken,
- * so that the line stays as it is.
+ * so that the line stays as it is. The budget stops launches, never a machine that works: a day may cost more by
+ * what the machines of the ceiling still need.
  */
 async function takeNext(
   { db, jobPolicy, newId }: Needs,
   dueBy: Date,
 ): Promise<{ message: OutboxMessage; job: Job | null } | null> {
   return withAdvisoryLock(db, "worker-ceiling", async (tx) => {
-    if ((await countAliveWorkers(tx)) >= jobPolicy.workersMax) {
-      await markWaitingForSlot(tx);
+    const reason = await whyNone(tx, jobPolicy);
+    if (reason) {
+      await markWaiting(tx, reason);
       return null;
     }
     const message = await takeLaunch(tx, { dueBy, lockSeconds });
@@ -66,16 +64,32 @@ async function takeNext(
   });
 }
 
+/** J8: why no machine may be launched now. */
+async function whyNone(
+  tx: Transaction,
+  { workersMax, dailyBudgetUsd }: Needs["jobPolicy"],
+): Promise<"waiting-for-slot" | "waiting-for-budget" | null> {
+  if (dailyBudgetUsd !== null && (await sumSpentToday(tx)) >= dailyBudgetUsd) return "waiting-for-budget";
+  return (await countOpenLaunches(tx)) >= workersMax ? "waiting-for-slot" : null;
+}
+
 async function launch({ db, fleet }: Needs, message: OutboxMessage, job: Job): Promise<boolean> {
-  const { actionKey, generation, sourceSizeBytes } = job;
+  const { actionKey, generation, sourceSizeBytes, sourceDurationSeconds, profile } = job;
   const provisioningToken = job.provisioningToken!;
   const outcome = await fleet
-    .launch({ actionKey, generation, provisioningToken, sourceSizeBytes })
+    .launch({
+      actionKey,
+      generation,
+      provisioningToken,
+      sourceSizeBytes,
+      sourceDurationSeconds,
+      profile,
+    })
     // No answer isn't a refusal: the machine may be coming. The token stays, and the sweep decides when it is late.
     .catch((error: unknown) => ({ outcome: "unknown" as const, error: toAppError(error, "launch-failed") }));
   switch (outcome.outcome) {
     case "launched":
-      await recordLaunch(db, { actionKey, provisioningToken, machineId: outcome.machineId });
+      await recordLaunch(db, { actionKey, provisioningToken, machine: outcome.machine });
       await markSent(db, message.id);
       return true;
     case "unknown":
@@ -106,6 +120,7 @@ async function settleRefusal(
   const refused = { actionKey: message.actionKey, provisioningToken };
   const passing = refusal.reason !== "invalid";
   await db.transaction(async (tx) => {
+    await closeAsRefused(tx, provisioningToken, refusal.message);
     if (passing || message.attemptCount + 1 < launchTriesMax) {
       const reason = passing ? ("waiting-for-capacity" as const) : ("queued" as const);
       await endLaunch(tx, { ...refused, reason, countsAsLaunch: false });

@@ -4,7 +4,7 @@ import { attemptCleanupDelaySeconds, retryDelaySeconds } from "@reelkeep/core/jo
 import type { Transaction } from "@reelkeep/db/client";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
 import { countFailures, endAttempt, findAttempt, type JobAttempt } from "@reelkeep/db/job-attempts";
-import { failJob, handBackJob, obeyCancel, retryJobLater } from "@reelkeep/db/job-moves";
+import { failJob, handBackJob, obeyCancel, retryJobLater, type Superseded } from "@reelkeep/db/job-moves";
 import { type Job, lockJob } from "@reelkeep/db/jobs";
 import { writeOutbox } from "@reelkeep/db/outbox";
 import type { ServiceContext } from "./context.ts";
@@ -101,6 +101,15 @@ export async function closeAttempt(
     reason: `attempt-${move}`,
     delaySeconds: attemptCleanupDelaySeconds,
   });
+}
+
+/** What jobs that had to make way leave: their attempts end, and their end is announced. */
+export async function settleSuperseded(tx: Transaction, superseded: readonly Superseded[]): Promise<void> {
+  for (const { job, attemptId } of superseded) {
+    const attempt = attemptId && (await findAttempt(tx, attemptId));
+    if (attempt) await closeAttempt(tx, "supersede", attempt);
+    await announce(tx, job, 0);
+  }
 }
 
 /** The intent that follows from where the job is now: a launch while it waits, an event once it has ended. */

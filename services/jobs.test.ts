@@ -1,33 +1,28 @@
 import { randomUUID } from "node:crypto";
-import type { LaunchOutcome, LaunchRequest, WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import type { Actor } from "@reelkeep/core/access/policy";
 import { AppError } from "@reelkeep/core/errors";
 import { findAsset } from "@reelkeep/db/assets";
 import { listAttempts } from "@reelkeep/db/job-attempts";
 import { findJob } from "@reelkeep/db/jobs";
 import { listAudits } from "@reelkeep/db/media-versions";
-import { writeOutbox } from "@reelkeep/db/outbox";
 import { assets } from "@reelkeep/db/schema/assets";
 import { deletionLedger } from "@reelkeep/db/schema/deletion-ledger";
 import { jobs } from "@reelkeep/db/schema/jobs";
 import { mediaVersions } from "@reelkeep/db/schema/media-versions";
 import { outboxMessages } from "@reelkeep/db/schema/outbox-messages";
 import { travel } from "@reelkeep/db/testing/clock";
-import { type SeededJob, seedJob, seedUser } from "@reelkeep/db/testing/seed";
+import { type SeededJob, seedJob } from "@reelkeep/db/testing/seed";
 import { createTestDatabase, type TestDatabase } from "@reelkeep/local/testing/database";
 import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/storage";
-import { eq, inArray } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { completeUpload } from "./admit-upload.ts";
 import { claimJob } from "./claim-job.ts";
 import { cleanStorage } from "./clean-storage.ts";
-import { dispatchLaunches } from "./dispatch-outbox.ts";
 import { failAttempt, handBackAttempt } from "./fail-attempt.ts";
 import { grantPlayback } from "./grant-playback.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { publishVersion, type VerifiedOutput } from "./publish-version.ts";
-import { recoverJobs } from "./recover-jobs.ts";
-import { createTestContext, sendFile, type TestContext, tinyMp4, uploadRequest } from "./testing/context.ts";
+import { createTestContext, type TestContext } from "./testing/context.ts";
 
 let database: TestDatabase;
 let storage: TestStorage;
@@ -401,287 +396,5 @@ describe("publication", () => {
     expect(await grant(foreign)).toMatchObject({ versionNumber: 2 });
     await travel(context.db, 24 * 3600 + 1);
     expect(await grant(first.versionId)).toMatchObject({ versionNumber: 2 });
-  });
-});
-
-describe("recovery", () => {
-  const nobody: WorkerFleet = {
-    launch: async () => ({ outcome: "refused", reason: "no-capacity", message: "" }),
-    alive: async () => [],
-    terminate: async () => {},
-  };
-
-  it("J6 an expired lease is returned with its attempt told, by one of two sweeps at once; a live one stays", async () => {
-    const lost = await seedJob(context.db, "job-received", { leaseSeconds: -1 });
-    const live = await seedJob(context.db, "job-received", { leaseSeconds: 60 });
-    const sweeps = await Promise.all([1, 2].map(() => recoverJobs({ ...context, fleet: nobody })));
-    expect(sweeps.map(({ expiredLeases }) => expiredLeases).reduce((a, b) => a + b)).toBeGreaterThanOrEqual(
-      1,
-    );
-    expect(await findJob(context.db, lost.job.actionKey)).toMatchObject({
-      state: "file-processing-ready",
-      waitingReason: "retry-backoff",
-      errorCode: "worker-lost",
-    });
-    expect(await listAttempts(context.db, lost.job.actionKey)).toMatchObject([{ state: "lease-expired" }]);
-    const intents = await context.db
-      .select()
-      .from(outboxMessages)
-      .where(eq(outboxMessages.actionKey, lost.job.actionKey));
-    expect(intents).toHaveLength(1);
-    expect((await findJob(context.db, live.job.actionKey))?.state).toBe("job-received");
-  });
-
-  it("J6 a worker that claims just as its launch is taken for dead keeps its job and its machine", async () => {
-    const terminated: string[] = [];
-    const claims: SeededJob[] = [];
-    const late: WorkerFleet = {
-      ...nobody,
-      // The first machine's end takes long enough for the second job's worker to claim.
-      terminate: async (machineId) => {
-        terminated.push(machineId);
-        for (const seeded of claims) await claimJob(context, claimOf(seeded));
-      },
-    };
-    const overdue = async () => {
-      const seeded = await seedJob(context.db);
-      const launch = { provisioningToken: randomUUID(), machineId: randomUUID(), launchedAt: new Date(0) };
-      await context.db
-        .update(jobs)
-        .set({ ...launch, launchCount: 3 })
-        .where(eq(jobs.actionKey, seeded.job.actionKey));
-      return { seeded, machineId: launch.machineId };
-    };
-    const [first, second] = [await overdue(), await overdue()];
-    claims.push(first.seeded, second.seeded);
-    await recoverJobs({ ...context, fleet: late });
-    expect(terminated).toHaveLength(1);
-    for (const { seeded } of [first, second])
-      expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("job-received");
-  });
-
-  it("J6 a machine that can't be ended keeps no other job from its recovery", async () => {
-    const overdue = async () => {
-      const { job } = await seedJob(context.db);
-      const launch = { provisioningToken: randomUUID(), machineId: job.actionKey, launchedAt: new Date(0) };
-      await context.db.update(jobs).set(launch).where(eq(jobs.actionKey, job.actionKey));
-      return job.actionKey;
-    };
-    const [stuck, other] = [await overdue(), await overdue()];
-    const ailing: WorkerFleet = {
-      ...nobody,
-      terminate: async (machineId) => {
-        if (machineId === stuck) throw new Error("no answer");
-      },
-    };
-    const recovery = await recoverJobs({ ...context, fleet: ailing });
-    expect(recovery.failures).toMatchObject([{ actionKey: stuck }]);
-    expect(await findJob(context.db, other)).toMatchObject({
-      waitingReason: "queued",
-      provisioningToken: null,
-    });
-    await context.db.update(jobs).set({ provisioningToken: null }).where(eq(jobs.actionKey, stuck));
-  });
-
-  it("J6 after three launches that nobody claimed, the job fails as never started", async () => {
-    const seeded = await seedJob(context.db);
-    const launched: string[] = [];
-    const silent: WorkerFleet = {
-      ...nobody,
-      launch: async ({ provisioningToken }) => {
-        launched.push(provisioningToken);
-        return { outcome: "launched", machineId: provisioningToken };
-      },
-    };
-    const needs = {
-      ...context,
-      fleet: silent,
-      jobPolicy: { ...context.jobPolicy, launchSeconds: 0, workersMax: 1e6 },
-    };
-    await context.db.insert(outboxMessages).values({
-      kind: "launch-worker",
-      actionKey: seeded.job.actionKey,
-      generation: 1,
-      availableAt: new Date(0),
-      createdAt: new Date(0),
-    });
-    for (let i = 0; i < 4; i++) {
-      await dispatchLaunches(needs);
-      await recoverJobs(needs);
-    }
-    expect(await findJob(context.db, seeded.job.actionKey)).toMatchObject({
-      state: "failed",
-      errorCode: "worker-never-started",
-    });
-  });
-});
-
-describe("dispatch", () => {
-  /** A fleet that answers as told and remembers what it was asked. */
-  const fleetThat = (answer: (request: LaunchRequest) => LaunchOutcome) => {
-    const requests: LaunchRequest[] = [];
-    const fleet: WorkerFleet = {
-      launch: async (request) => {
-        requests.push(request);
-        return answer(request);
-      },
-      alive: async () => [],
-      terminate: async () => {},
-    };
-    return { fleet, requests };
-  };
-  const launched = fleetThat(({ provisioningToken }) => ({
-    outcome: "launched",
-    machineId: provisioningToken,
-  }));
-  const creator = async (): Promise<Actor> => ({
-    userId: (await seedJob(context.db, "failed")).userId,
-    role: "creator",
-  });
-
-  const admitted = async () => {
-    const actor = await creator();
-    const body = tinyMp4();
-    const upload = await sendFile(context, actor, body, uploadRequest(body));
-    await completeUpload(context, actor, upload.actionKey);
-    return upload.actionKey;
-  };
-  /** Other tests' jobs would count against the ceiling. */
-  const endAll = () =>
-    context.db.update(jobs).set({
-      state: "failed",
-      waitingReason: null,
-      beingProcessedBy: null,
-      leaseExpiryTime: null,
-      provisioningToken: null,
-    });
-
-  it("J7 a dispatcher that dies in the middle of a launch costs nothing: its lock ends, and the sweep launches once more", async () => {
-    await endAll();
-    const actionKey = await admitted();
-    const begun: LaunchRequest[] = [];
-    const dying: WorkerFleet = {
-      ...launched.fleet,
-      launch: (request) => {
-        begun.push(request);
-        return new Promise(() => {});
-      },
-    };
-    void dispatchLaunches({ ...context, fleet: dying });
-    await expect.poll(() => begun.length).toBe(1);
-    launched.requests.length = 0;
-    const needs = { ...context, fleet: launched.fleet };
-    await travel(context.db, 61);
-    await dispatchLaunches(needs);
-    expect(launched.requests).toEqual([]);
-    await travel(context.db, context.jobPolicy.launchSeconds + 61);
-    await recoverJobs(needs);
-    await dispatchLaunches(needs);
-    expect(launched.requests.map((request) => request.actionKey)).toEqual([actionKey]);
-    expect(launched.requests[0]!.provisioningToken).not.toBe(begun[0]!.provisioningToken);
-  });
-
-  it("J7 two dispatchers at once launch an admitted job once", async () => {
-    await endAll();
-    const actionKey = await admitted();
-    launched.requests.length = 0;
-    await Promise.all([1, 2].map(() => dispatchLaunches({ ...context, fleet: launched.fleet })));
-    expect(launched.requests.filter((request) => request.actionKey === actionKey)).toHaveLength(1);
-    expect(await findJob(context.db, actionKey)).toMatchObject({
-      waitingReason: "launching",
-      launchCount: 1,
-    });
-  });
-
-  /** Waiting jobs with their intents, as admission leaves them. */
-  const seedWaiting = async (howMany: number) => {
-    const userId = await seedUser(context.db);
-    const keys: string[] = [];
-    for (let i = 0; i < howMany; i++) {
-      const { actionKey, generation } = (await seedJob(context.db, "file-processing-ready", { userId })).job;
-      await context.db.transaction((tx) => writeOutbox(tx, { kind: "launch-worker", actionKey, generation }));
-      keys.push(actionKey);
-    }
-    return keys;
-  };
-  const finish = (actionKey: string) =>
-    context.db
-      .update(jobs)
-      .set({ state: "failed", waitingReason: null, provisioningToken: null })
-      .where(eq(jobs.actionKey, actionKey));
-
-  it("J8 jobs above the ceiling wait with their reason and are launched in order of admission", async () => {
-    await endAll();
-    const keys = await seedWaiting(300);
-    const needs = { ...context, fleet: launched.fleet, jobPolicy: { ...context.jobPolicy, workersMax: 2 } };
-    launched.requests.length = 0;
-    expect(await dispatchLaunches(needs)).toBe(2);
-    const reasons = await context.db
-      .select()
-      .from(jobs)
-      .where(inArray(jobs.actionKey, keys.slice(2)));
-    expect(new Set(reasons.map(({ waitingReason }) => waitingReason))).toEqual(new Set(["waiting-for-slot"]));
-    for (let run = 0; run < 8; run++) {
-      await finish(launched.requests[run]!.actionKey);
-      // The first in line stays due, so that whoever comes later can't overtake it.
-      await Promise.all([dispatchLaunches(needs), dispatchLaunches(needs)]);
-    }
-    expect(launched.requests.map((request) => request.actionKey)).toEqual(keys.slice(0, 10));
-  });
-
-  it("J8 a job tried again keeps its place before those admitted after it", async () => {
-    await endAll();
-    const [older, younger] = await seedWaiting(2);
-    await context.db
-      .update(outboxMessages)
-      .set({ createdAt: new Date() })
-      .where(eq(outboxMessages.actionKey, older!));
-    const needs = { ...context, fleet: launched.fleet, jobPolicy: { ...context.jobPolicy, workersMax: 1 } };
-    launched.requests.length = 0;
-    await dispatchLaunches(needs);
-    await finish(older!);
-    await dispatchLaunches(needs);
-    expect(launched.requests.map((request) => request.actionKey)).toEqual([older, younger]);
-  });
-
-  it("J7 missing capacity uses up no attempt; a definite refusal does, and ends as launch-failed", async () => {
-    await endAll();
-    const actionKey = await admitted();
-    const none = fleetThat(() => ({
-      outcome: "refused",
-      reason: "no-capacity",
-      message: "none of this kind",
-    }));
-    await dispatchLaunches({ ...context, fleet: none.fleet });
-    expect(await findJob(context.db, actionKey)).toMatchObject({
-      state: "file-processing-ready",
-      waitingReason: "waiting-for-capacity",
-      provisioningToken: null,
-      launchCount: 0,
-    });
-    const invalid = fleetThat(() => ({ outcome: "refused", reason: "invalid", message: "no such type" }));
-    for (let hours = 1; hours <= 5; hours++) {
-      await travel(context.db, hours * 3600);
-      await dispatchLaunches({ ...context, fleet: invalid.fleet });
-    }
-    expect(invalid.requests).toHaveLength(5);
-    expect(await findJob(context.db, actionKey)).toMatchObject({
-      state: "failed",
-      errorCode: "launch-failed",
-    });
-  });
-
-  it("J7 no answer isn't a refusal: the token stays, and no second machine is launched for it", async () => {
-    await endAll();
-    const actionKey = await admitted();
-    const silent = fleetThat(() => {
-      throw new Error("connection reset");
-    });
-    await dispatchLaunches({ ...context, fleet: silent.fleet });
-    await dispatchLaunches({ ...context, fleet: silent.fleet });
-    expect(silent.requests).toHaveLength(1);
-    expect((await findJob(context.db, actionKey))?.provisioningToken).toBe(
-      silent.requests[0]!.provisioningToken,
-    );
   });
 });

@@ -70,17 +70,20 @@ async function recoverExpiredLease(
 }
 
 /**
- * J6: a launch that gave no worker. The machine is ended first, so that the next launch can't meet it; the row is
- * read right before, and asked again after, because a worker may have claimed since the sweep looked.
+ * J6: a launch that gave no worker. Its machine, if there is one, is ended first, also where the answer to its launch
+ * was lost and only the fleet knows it; so the next launch can't meet it. The row is read right before, and asked
+ * again after, because a worker may have claimed since the sweep looked.
  */
 export async function repeatLaunch(
   { db, jobPolicy, fleet }: Pick<ServiceContext, "db" | "jobPolicy"> & { fleet: WorkerFleet },
-  { actionKey, provisioningToken }: Job,
+  { actionKey, provisioningToken }: Pick<Job, "actionKey" | "provisioningToken">,
 ): Promise<boolean> {
   const job = await findJob(db, actionKey);
   if (!provisioningToken || job?.provisioningToken !== provisioningToken) return false;
   if (job.state !== "file-processing-ready") return false;
-  if (job.machineId) await fleet.terminate(job.machineId);
+  for (const machine of await fleet.alive())
+    if (machine.provisioningToken === provisioningToken || machine.machineId === job.machineId)
+      await fleet.terminate(machine.machineId);
   const dead = { actionKey, provisioningToken };
   return db.transaction(async (tx) => {
     if (job.launchCount >= jobPolicy.launchesMax) {

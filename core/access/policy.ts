@@ -18,10 +18,19 @@ export interface AssetFacts {
 }
 
 /** What can be done without an asset. */
-export type GeneralAction = "create-asset" | "invite-creator" | "see-people";
+export type GeneralAction = "create-asset" | "invite-creator" | "see-people" | "see-jobs";
 
 /** What can be done with one asset. */
-export type AssetAction = "watch" | "see-details" | "edit" | "replace" | "invite-viewer" | "delete" | "block";
+export type AssetAction =
+  | "watch"
+  | "see-details"
+  | "edit"
+  | "replace"
+  | "invite-viewer"
+  | "cancel-job"
+  | "retry-job"
+  | "delete"
+  | "block";
 
 /** Whether `actor` may do `action` at all. */
 export function mayDo(actor: Actor, action: GeneralAction): boolean {
@@ -30,6 +39,7 @@ export function mayDo(actor: Actor, action: GeneralAction): boolean {
       return actor.role === "creator" || actor.role === "admin";
     case "invite-creator":
     case "see-people":
+    case "see-jobs":
       return actor.role === "admin";
   }
 }
@@ -48,8 +58,10 @@ export function mayDoWith(actor: Actor, action: AssetAction, asset: AssetFacts):
     case "replace":
     case "invite-viewer":
       return asset.state === "active" && (admin || owner);
+    case "cancel-job":
     case "delete":
       return admin || owner;
+    case "retry-job":
     case "block":
       return admin;
   }

@@ -86,6 +86,12 @@ export const jobMachine = defineMachine({
       guard: "none",
       when: "someone cancels a waiting job",
     },
+    "request-cancel": {
+      from: ["job-received"],
+      to: "job-received",
+      guard: "none",
+      when: "someone cancels a job that is being worked on; its worker learns of it at the next heartbeat",
+    },
     supersede: {
       from: ["file-processing-ready", "job-received"],
       to: "cancelled",

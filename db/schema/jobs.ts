@@ -1,6 +1,17 @@
 import type { RenditionProgress } from "@reelkeep/core/api/media";
 import { sql } from "drizzle-orm";
-import { check, index, integer, jsonb, pgTable, real, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import {
+  check,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  real,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { assets } from "./assets.ts";
 import { byteCount, instant } from "./columns.ts";
 import { jobState, stage, waitingReason } from "./enums.ts";
@@ -48,7 +59,7 @@ export const jobs = pgTable(
     retryAt: instant("retry_at"),
     /** The launch under way: set by one conditional update, so that two dispatchers launch once. */
     provisioningToken: uuid("provisioning_token"),
-    /** What the fleet called the machine that it launched. */
+    /** What the fleet called the machine that it launched for this job's present launch or attempt. */
     machineId: text("machine_id"),
     launchedAt: instant("launched_at"),
     /** Launches since the last claim. */
@@ -57,6 +68,8 @@ export const jobs = pgTable(
     sourceKey: text("source_key").notNull(),
     sourceEtag: text("source_etag").notNull(),
     sourceSizeBytes: byteCount("source_size_bytes").notNull(),
+    /** As the cheap probe of admission read it; null where it couldn't. */
+    sourceDurationSeconds: doublePrecision("source_duration_seconds"),
 
     stage: stage("stage"),
     /** 0 to 1, of the present attempt. */
@@ -74,6 +87,11 @@ export const jobs = pgTable(
   (t) => [
     uniqueIndex("jobs_idempotency").on(t.assetId, t.sourceRevision, t.profile),
     index("jobs_waiting").on(t.admittedAt, t.actionKey).where(sql`${t.state} = 'file-processing-ready'`),
+    index("jobs_launches")
+      .on(t.launchedAt)
+      .where(sql`${t.state} = 'file-processing-ready' and ${t.provisioningToken} is not null`),
+    index("jobs_failed").on(t.endedAt, t.actionKey).where(sql`${t.state} = 'failed'`),
+    index("jobs_ended").on(t.endedAt, t.actionKey).where(sql`${t.endedAt} is not null`),
     index("jobs_leases").on(t.leaseExpiryTime).where(sql`${t.state} = 'job-received'`),
     check(
       "jobs_lease_iff_received",

@@ -67,6 +67,7 @@ export async function seedJob(
       sourceKey: key,
       sourceEtag: "etag",
       sourceSizeBytes: 1000,
+      sourceDurationSeconds: 10,
     });
     if (state === "file-processing-ready") return { userId, assetId, job: waiting!, attempt: null };
     const received = state === "job-received";

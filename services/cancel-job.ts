@@ -1,0 +1,41 @@
+import type { Actor } from "@reelkeep/core/access/policy";
+import { AppError } from "@reelkeep/core/errors";
+import { cancelWaitingJob, requestCancel } from "@reelkeep/db/job-moves";
+import { findJob, lockJob } from "@reelkeep/db/jobs";
+import type { ServiceContext } from "./context.ts";
+import { announce } from "./fail-attempt.ts";
+import { requireAsset } from "./read-asset.ts";
+
+/**
+ * J10: cancels a job: at once while it waits; while it is worked on, its worker is told at the next heartbeat, and
+ * publication refuses it. Cancelling again changes nothing more.
+ *
+ * @throws AppError `not-found` for whoever may not see it or where there is no job yet, `forbidden`, `job-ended`
+ * where it completed or failed first.
+ */
+export async function cancelJob(
+  { db }: Pick<ServiceContext, "db">,
+  actor: Actor,
+  actionKey: string,
+): Promise<void> {
+  const assetId = (await findJob(db, actionKey))?.assetId;
+  if (!assetId) throw new AppError("not-found");
+  await requireAsset({ db }, actor, assetId, "cancel-job");
+  await db.transaction(async (tx) => {
+    const job = await lockJob(tx, actionKey);
+    switch (job?.state) {
+      case "file-processing-ready": {
+        const cancelled = await cancelWaitingJob(tx, actionKey, actor.userId);
+        if (cancelled) await announce(tx, cancelled, 0);
+        return;
+      }
+      case "job-received":
+        await requestCancel(tx, actionKey, actor.userId);
+        return;
+      case "cancelled":
+        return;
+      default:
+        throw new AppError("job-ended");
+    }
+  });
+}

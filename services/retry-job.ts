@@ -1,0 +1,52 @@
+import type { Actor } from "@reelkeep/core/access/policy";
+import { AppError } from "@reelkeep/core/errors";
+import { lockAsset } from "@reelkeep/db/assets";
+import { reopenJob } from "@reelkeep/db/job-moves";
+import { findJob, isSuperseded, type Job, lockJob } from "@reelkeep/db/jobs";
+import type { ServiceContext } from "./context.ts";
+import { announce } from "./fail-attempt.ts";
+import { requireAsset } from "./read-asset.ts";
+
+/**
+ * J11: an admin tries a failed or cancelled job again: the next generation, with three more attempts. Whatever still
+ * belongs to the old generation is ignored from then on. Asked twice with the same generation, it is done once.
+ *
+ * @throws AppError `not-found`, `forbidden`, `job-unfinished`, `job-ended` where it was published, `newer-file`,
+ * `asset-blocked`, `source-gone`, `source-changed`, or `storage-unavailable`.
+ */
+export async function retryJob(
+  { db, store }: Pick<ServiceContext, "db" | "store">,
+  actor: Actor,
+  { actionKey, generation }: { actionKey: string; generation: number },
+): Promise<void> {
+  const job = await findJob(db, actionKey);
+  if (!job) throw new AppError("not-found");
+  await requireAsset({ db }, actor, job.assetId, "retry-job");
+  if (job.generation > generation) return;
+  requireEnded(job);
+  await requireSource(store, job);
+  await db.transaction(async (tx) => {
+    const asset = await lockAsset(tx, job.assetId);
+    if (asset?.state !== "active")
+      throw new AppError(asset?.state === "blocked" ? "asset-blocked" : "asset-deleted");
+    const current = (await lockJob(tx, actionKey))!;
+    if (current.generation > generation) return;
+    requireEnded(current);
+    if (await isSuperseded(tx, asset.id, current.sourceRevision)) throw new AppError("newer-file");
+    const reopened = await reopenJob(tx, actionKey, generation);
+    if (!reopened) throw new AppError("conflict");
+    await announce(tx, reopened, 0);
+  });
+}
+
+function requireEnded({ state }: Job): void {
+  if (state === "processing-completed") throw new AppError("job-ended");
+  if (state !== "failed" && state !== "cancelled") throw new AppError("job-unfinished");
+}
+
+/** What would be processed must still be what was admitted. */
+async function requireSource(store: ServiceContext["store"], job: Job): Promise<void> {
+  const object = await store.head(job.sourceKey);
+  if (!object) throw new AppError("source-gone");
+  if (object.etag !== job.sourceEtag) throw new AppError("source-changed");
+}
