@@ -25,6 +25,7 @@ const tasks = {
   },
   build: { needs: [requireFfmpeg], steps: [["local/prepare.ts", "start"]] },
   test: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts"]] },
+  "test:faults": { needs: [requireFfmpeg], steps: [["local/test.ts", "--only-faults"]] },
   e2e: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts", "--only-browser"]] },
   check: { steps: [["local/check.ts"]] },
   transcode: {

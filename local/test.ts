@@ -1,6 +1,7 @@
 /**
  * `npm test` (and `npm run e2e`, which leaves out the first part): unit, database, storage and worker tests by
  * Vitest, then a real browser by Playwright. The last line sums up both; either's failure fails the whole.
+ * `npm run test:faults` breaks things between real processes, by Vitest again, and ends with the same line.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -70,12 +71,15 @@ async function main(): Promise<number> {
   rmSync(resultsFolder, { recursive: true, force: true });
   mkdirSync(resultsFolder, { recursive: true });
   const [first, ...rest] = process.argv.slice(2);
-  const onlyBrowser = first === "--only-browser";
-  const args = onlyBrowser ? rest : process.argv.slice(2);
+  const only = first === "--only-browser" || first === "--only-faults" ? first : null;
+  const args = only ? rest : process.argv.slice(2);
   const runs: Totals[] = [];
-  if (!onlyBrowser) runs.push(runVitest(args));
-  // Arguments choose tests of one runner and mean nothing to the other.
-  if (onlyBrowser || args.length === 0) runs.push(await runPlaywright(args));
+  if (only === "--only-faults") runs.push(runVitest(["--config", "e2e/faults/vitest.config.ts", ...args]));
+  else {
+    if (!only) runs.push(runVitest(args));
+    // Arguments choose tests of one runner and mean nothing to the other.
+    if (only || args.length === 0) runs.push(await runPlaywright(args));
+  }
   const passed = runs.reduce((sum, run) => sum + run.passed, 0);
   const failed = runs.reduce((sum, run) => sum + run.failed, 0);
   console.log(`${passed} passed, ${failed} failed`);

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -6,6 +5,7 @@ import { migrate } from "@reelkeep/db/migrate";
 import type { TestProject } from "vitest/node";
 import { createDatabase } from "../postgres/databases.ts";
 import { settingsWithoutDurability, startPostgres } from "../postgres/server.ts";
+import { endWithThisProcess } from "./watchdog.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -21,7 +21,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const dataDir = mkdtempSync(path.join(tmpdir(), "reelkeep-test-"));
   chmodSync(dataDir, 0o711);
   const server = await startPostgres({ dataDir, settings: settingsWithoutDurability });
-  const watchdog = endWithThisProcess(server.pid, dataDir);
+  const watchdog = endWithThisProcess(dataDir);
   const tearDown = async () => {
     await server.stop();
     watchdog.kill();
@@ -39,10 +39,3 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   }
   return tearDown;
 }
-
-/** A run that is killed can't tear down; this shell does when the pipe from here closes. */
-const endWithThisProcess = (pid: number, folder: string) =>
-  spawn("/bin/sh", ["-c", 'cat; kill -INT "$1"; rm -rf "$2"', "sh", String(pid), folder], {
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-  });

@@ -1,0 +1,111 @@
+/** Workers and their encoders as processes, found by what the kernel tells. Linux alone. */
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { poll } from "./poll.ts";
+
+/** A worker's process. */
+export interface WorkerProcess {
+  readonly pid: number;
+  readonly machineId: string;
+  /** Processes of FFmpeg that work for it, also after its own end. */
+  encoderPids(): number[];
+  /** Waits until FFmpeg encodes for it. */
+  untilEncoding(): Promise<number>;
+  /** SIGKILL, and waits for its end. */
+  kill(): Promise<void>;
+  /** SIGTERM, as a fleet that ends a machine sends it; doesn't wait. */
+  terminate(): void;
+  /** SIGSTOP: it does nothing any more, lease thread included, and its connections stay open. */
+  freeze(): void;
+  thaw(): void;
+  untilGone(withinSeconds?: number): Promise<void>;
+  isAlive(): boolean;
+}
+
+/** Waits for a worker of this job; not one of `after`, which had it before. */
+export const findWorker = (actionKey: string, after?: WorkerProcess): Promise<WorkerProcess> =>
+  poll(`a worker process of job ${actionKey}`, () =>
+    workersOf(actionKey).find(({ machineId }) => machineId !== after?.machineId),
+  );
+
+/** The job's worker processes of now. */
+export function workersOf(actionKey: string): WorkerProcess[] {
+  return allPids().flatMap((pid) => {
+    const env = isRunning(pid) ? environmentOf(pid) : null;
+    const isWorker = env?.get("ACTION_KEY") === actionKey && /worker\.js/.test(commandLineOf(pid).join(" "));
+    return isWorker ? [workerProcess(pid, env.get("MACHINE_ID")!)] : [];
+  });
+}
+
+function workerProcess(pid: number, machineId: string): WorkerProcess {
+  const encoderPids = () =>
+    allPids().filter((candidate) => {
+      const [program = "", ...words] = commandLineOf(candidate);
+      return path.basename(program) === "ffmpeg" && words.some((word) => word.includes(machineId));
+    });
+  return {
+    pid,
+    machineId,
+    encoderPids,
+    untilEncoding: () => poll(`FFmpeg of ${machineId}`, () => encoderPids()[0]),
+    kill: () => killAndWait(pid),
+    terminate: () => signal(pid, "SIGTERM"),
+    freeze: () => signal(pid, "SIGSTOP"),
+    thaw: () => signal(pid, "SIGCONT"),
+    untilGone: (withinSeconds) => waitUntilGone(pid, withinSeconds),
+    isAlive: () => isRunning(pid),
+  };
+}
+
+/** SIGKILL, and waits for the end. */
+export async function killAndWait(pid: number): Promise<void> {
+  signal(pid, "SIGKILL");
+  await waitUntilGone(pid);
+}
+
+/** Nothing happens where it has ended. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** A zombie counts as gone. */
+export async function waitUntilGone(pid: number, withinSeconds = 30): Promise<void> {
+  const deadline = Date.now() + withinSeconds * 1000;
+  while (isRunning(pid)) {
+    if (Date.now() > deadline) throw new Error(`Process ${pid} still runs after ${withinSeconds} s.`);
+    await wait(20);
+  }
+}
+
+const allPids = (): number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+function isRunning(pid: number): boolean {
+  const state = /^\d+ \(.*\) (\S)/s.exec(read(pid, "stat"))?.[1];
+  return state !== undefined && state !== "Z" && state !== "X";
+}
+
+const commandLineOf = (pid: number): string[] => read(pid, "cmdline").split("\0");
+
+const environmentOf = (pid: number): Map<string, string> =>
+  new Map(
+    read(pid, "environ")
+      .split("\0")
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
+
+/** Empty where it has ended meanwhile. */
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
