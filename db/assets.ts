@@ -1,7 +1,9 @@
 /** Assets: queries, the row lock, and the pointer to what plays. */
+import { type AssetMove, assetMachine } from "@reelkeep/core/asset/machine";
 import { and, eq, sql } from "drizzle-orm";
 import type { Executor, Transaction } from "./client.ts";
 import { now } from "./clock.ts";
+import { mayMove } from "./move.ts";
 import { assets } from "./schema/assets.ts";
 
 export type Asset = typeof assets.$inferSelect;
@@ -54,6 +56,16 @@ export async function activateVersion(
     .where(and(eq(assets.id, id), eq(assets.state, "active")))
     .returning({ id: assets.id });
   return rows.length > 0;
+}
+
+/** Blocks, allows or deletes a locked asset; null where it can't move so. */
+export async function moveAsset(tx: Transaction, id: string, name: AssetMove): Promise<Asset | null> {
+  const rows = await tx
+    .update(assets)
+    .set({ state: assetMachine.transitions[name].to, updatedAt: now })
+    .where(mayMove(assetMachine, name, assets.state, eq(assets.id, id)))
+    .returning();
+  return rows[0] ?? null;
 }
 
 /** Null where the asset isn't active. */

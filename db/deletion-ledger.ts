@@ -1,7 +1,8 @@
 /** What is to be deleted from the bucket, and what was. */
-import { and, asc, eq, exists, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
+import { and, asc, eq, exists, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
 import type { Executor } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
+import { assets } from "./schema/assets.ts";
 import { deletionLedger } from "./schema/deletion-ledger.ts";
 import { jobAttempts } from "./schema/job-attempts.ts";
 import { mediaVersions } from "./schema/media-versions.ts";
@@ -55,7 +56,7 @@ export async function takeDueDeletion(db: Executor, holdSeconds: number): Promis
 
 /**
  * Whether something still needs this target: a published version at or below it, a running attempt that writes
- * there, or an upload that is open or admitted with that key. What isn't needed can't become needed again: only a
+ * there, or an upload that is open or admitted with that key; versions and uploads of a deleted asset need nothing. What isn't needed can't become needed again: only a
  * running attempt publishes, and an attempt that ended never runs again.
  */
 export async function isStillNeeded(db: Executor, entry: LedgerEntry): Promise<boolean> {
@@ -63,7 +64,13 @@ export async function isStillNeeded(db: Executor, entry: LedgerEntry): Promise<b
     or(sql`starts_with(${column}, ${entry.target})`, sql`starts_with(${entry.target}, ${column})`);
   const rows = await db.execute<{ needed: boolean }>(sql`
     select ${or(
-      exists(db.select({ x: sql`1` }).from(mediaVersions).where(below(mediaVersions.prefix))),
+      exists(
+        db
+          .select({ x: sql`1` })
+          .from(mediaVersions)
+          .innerJoin(assets, eq(assets.id, mediaVersions.assetId))
+          .where(and(ne(assets.state, "deleted"), below(mediaVersions.prefix))),
+      ),
       exists(
         db
           .select({ x: sql`1` })
@@ -74,8 +81,10 @@ export async function isStillNeeded(db: Executor, entry: LedgerEntry): Promise<b
         db
           .select({ x: sql`1` })
           .from(uploads)
+          .innerJoin(assets, eq(assets.id, uploads.assetId))
           .where(
             and(
+              ne(assets.state, "deleted"),
               sql`${uploads.state} in ('url-created', 'file-uploaded')`,
               entry.kind === "object"
                 ? eq(uploads.key, entry.target)

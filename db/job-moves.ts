@@ -265,7 +265,7 @@ export interface Superseded {
 export async function supersedeJobs(
   tx: Transaction,
   target: { assetId: string; olderThanRevision?: number },
-  cancelledBy: string,
+  cancelledBy: "superseded" | "asset-deleted",
 ): Promise<Superseded[]> {
   const unfinished = await tx
     .select({ actionKey: jobs.actionKey, attemptId: jobs.beingProcessedBy })

@@ -3,6 +3,7 @@ import type { AssetFilter } from "@reelkeep/core/api/assets";
 import { and, desc, eq, ilike, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "./client.ts";
 import { versionFacts } from "./media-versions.ts";
+import type { PageCursor } from "./page-cursor.ts";
 import { assets } from "./schema/assets.ts";
 import { invitations } from "./schema/invitations.ts";
 import { jobs } from "./schema/jobs.ts";
@@ -17,12 +18,6 @@ export interface LibraryReader {
 }
 
 export type LibraryRow = Awaited<ReturnType<typeof selectRows>>[number];
-
-/** Below this point of the list, newest first. */
-export interface LibraryCursor {
-  readonly createdAt: Date;
-  readonly id: string;
-}
 
 const invitedTo = (userId: string) => sql<boolean>`exists (
   select 1 from ${invitations}
@@ -83,7 +78,7 @@ function matches(search: string): SQL {
 export const listLibrary = (
   db: Executor,
   reader: LibraryReader,
-  page: { filter: AssetFilter; search: string; cursor: LibraryCursor | null; limit: number },
+  page: { filter: AssetFilter; search: string; cursor: PageCursor | null; limit: number },
 ): Promise<LibraryRow[]> =>
   selectRows(db, reader)
     .where(
@@ -92,7 +87,7 @@ export const listLibrary = (
         filters[page.filter],
         page.search === "" ? undefined : matches(page.search),
         page.cursor
-          ? sql`(${assets.createdAt}, ${assets.id}) < (${page.cursor.createdAt.toISOString()}::timestamptz, ${page.cursor.id}::uuid)`
+          ? sql`(${assets.createdAt}, ${assets.id}) < (${page.cursor.at.toISOString()}::timestamptz, ${page.cursor.id}::uuid)`
           : undefined,
       ),
     )

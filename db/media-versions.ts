@@ -56,6 +56,15 @@ export async function findReplacedVersion(
 export type PublicationAudit = typeof publicationAudits.$inferSelect;
 
 /** Written with the change that it tells of. */
+/** The prefixes of every version of an asset. */
+export async function listVersionPrefixes(tx: Transaction, assetId: string): Promise<string[]> {
+  const rows = await tx
+    .select({ prefix: mediaVersions.prefix })
+    .from(mediaVersions)
+    .where(eq(mediaVersions.assetId, assetId));
+  return rows.map(({ prefix }) => prefix);
+}
+
 export async function insertAudit(
   tx: Transaction,
   audit: Pick<

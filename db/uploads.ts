@@ -118,3 +118,9 @@ export async function sumUploadBytes(db: Executor, userId: string): Promise<numb
     .where(and(eq(uploads.userId, userId), sql`${uploads.state} in ('url-created', 'file-uploaded')`));
   return Number(rows[0]?.bytes ?? 0);
 }
+
+/** The keys of every source that an asset has or may still get. */
+export async function listSourceKeys(tx: Transaction, assetId: string): Promise<string[]> {
+  const rows = await tx.select({ key: uploads.key }).from(uploads).where(eq(uploads.assetId, assetId));
+  return rows.map(({ key }) => key);
+}

@@ -74,6 +74,10 @@ export function createEnvironment(parts: {
       MULTIPART_PART_BYTES_MIN: String(settings.MULTIPART_PART_BYTES_MIN),
       MAX_UPLOAD_BYTES: String(settings.MAX_UPLOAD_BYTES),
       MAX_DURATION_SECONDS: String(settings.MAX_DURATION_SECONDS),
+      WORKERS_MAX: String(settings.WORKERS_MAX),
+      ...(settings.DAILY_BUDGET_USD === undefined
+        ? {}
+        : { DAILY_BUDGET_USD: String(settings.DAILY_BUDGET_USD) }),
     },
     forWorkers: {
       ...common,

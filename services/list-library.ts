@@ -1,18 +1,12 @@
 import { type Actor, mayDoWith } from "@reelkeep/core/access/policy";
 import type { AssetChange, AssetList, AssetListQuery, AssetSummary } from "@reelkeep/core/api/assets";
 import { AppError } from "@reelkeep/core/errors";
-import { uuidSchema } from "@reelkeep/core/ids";
 import { changeAsset as change } from "@reelkeep/db/assets";
-import {
-  countLibrary,
-  findLibraryRow,
-  type LibraryCursor,
-  type LibraryRow,
-  listLibrary,
-} from "@reelkeep/db/library";
+import { countLibrary, findLibraryRow, type LibraryRow, listLibrary } from "@reelkeep/db/library";
 import type { ServiceContext } from "./context.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { createPosterSigner, type PosterSigner } from "./grant-posters.ts";
+import { readCursor, writeCursor } from "./page-cursor.ts";
 import { factsOf, readerOf, requireAsset } from "./read-asset.ts";
 
 type Needs = Pick<ServiceContext, "db" | "mediaSigner">;
@@ -41,7 +35,8 @@ export async function listAssets(
   return {
     assets: page.map((row) => toSummary(row, actor, sign)),
     counts,
-    nextCursor: rows.length > pageSize && last ? writeCursor(last.asset) : null,
+    nextCursor:
+      rows.length > pageSize && last ? writeCursor({ at: last.asset.createdAt, id: last.asset.id }) : null,
   };
 }
 
@@ -101,17 +96,4 @@ function toSummary(row: LibraryRow, actor: Actor, sign: PosterSigner): AssetSumm
           }
         : null,
   };
-}
-
-const writeCursor = ({ createdAt, id }: LibraryCursor) =>
-  Buffer.from(`${createdAt.toISOString()} ${id}`).toString("base64url");
-
-/** @throws AppError `invalid-request` for a cursor that we didn't write. */
-function readCursor(cursor: string): LibraryCursor {
-  const text = Buffer.from(cursor, "base64url").toString();
-  const [, time, assetId] = /^([1-9]\d{3}-\S{18}Z) (\S+)$/.exec(text) ?? [];
-  const createdAt = new Date(time ?? "");
-  const id = uuidSchema.safeParse(assetId);
-  if (!id.success || Number.isNaN(createdAt.getTime())) throw new AppError("invalid-request");
-  return { createdAt, id: id.data };
 }

@@ -8,6 +8,7 @@ import type { Account, InvitationPreview } from "@reelkeep/core/api/accounts";
 import type { AssetSummary } from "@reelkeep/core/api/assets";
 import { AppError } from "@reelkeep/core/errors";
 import { uuidSchema } from "@reelkeep/core/ids";
+import type { JobPolicy } from "@reelkeep/core/job/policy";
 import type { UploadLimits } from "@reelkeep/core/upload/policy";
 import { openDatabase } from "@reelkeep/db/client";
 import { ownerExists as findOwner } from "@reelkeep/db/users";
@@ -21,6 +22,8 @@ import { readEnv } from "./env.ts";
 
 /** What every route and page of this server stands on; made once a process. */
 export interface ServerContext extends Omit<ServiceContext, "jobPolicy"> {
+  /** What admins are shown of the rules of jobs; the dispatcher has them all. */
+  readonly jobPolicy: Pick<JobPolicy, "workersMax" | "dailyBudgetUsd">;
   readonly accounts: Accounts;
   readonly ownerCode: string;
 }
@@ -51,6 +54,7 @@ function makeContext(): ServerContext {
       sizeBytesMax: env.MAX_UPLOAD_BYTES,
       durationSecondsMax: env.MAX_DURATION_SECONDS,
     },
+    jobPolicy: { workersMax: env.WORKERS_MAX, dailyBudgetUsd: env.DAILY_BUDGET_USD ?? null },
     profile: env.PROFILE,
     quotaBytes: env.QUOTA_BYTES,
     playbackSeconds: env.PLAYBACK_SECONDS,

@@ -1,4 +1,5 @@
 import "server-only";
+import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { defaultUploadLimits } from "@reelkeep/core/upload/policy";
 import { z } from "zod";
 
@@ -29,6 +30,9 @@ const schema = z.object({
   MULTIPART_PART_BYTES_MIN: count(defaultUploadLimits.partBytesMin),
   MAX_UPLOAD_BYTES: count(defaultUploadLimits.sizeBytesMax),
   MAX_DURATION_SECONDS: count(defaultUploadLimits.durationSecondsMax),
+  /** As the dispatcher has it; here it is only shown. So is the budget. */
+  WORKERS_MAX: count(defaultJobPolicy.workersMax),
+  DAILY_BUDGET_USD: z.coerce.number().positive().optional(),
 });
 
 /** Parsed at the first request, not at build time: the build has no environment. */

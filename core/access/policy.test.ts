@@ -7,6 +7,8 @@ const actions: AssetAction[] = [
   "edit",
   "replace",
   "invite-viewer",
+  "cancel-job",
+  "retry-job",
   "delete",
   "block",
 ];
@@ -21,7 +23,9 @@ const granted = (userId: string, role: Role, asset: AssetFacts) =>
 
 describe("D5 X4 the one policy", () => {
   it("D5 a private video is its owner's and the admins'; an invited person watches it and no more", () => {
-    expect(granted("owner", "creator", facts())).toEqual(actions.filter((action) => action !== "block"));
+    expect(granted("owner", "creator", facts())).toEqual(
+      actions.filter((action) => action !== "block" && action !== "retry-job"),
+    );
     expect(granted("somebody", "admin", facts())).toEqual(actions);
     expect(granted("somebody", "creator", facts())).toEqual([]);
     expect(granted("somebody", "viewer", facts({ invited: true }))).toEqual(["watch"]);
@@ -29,9 +33,15 @@ describe("D5 X4 the one policy", () => {
 
   it("P1 D5 a blocked video plays for nobody and isn't changed; it can still be seen and deleted by whose it is", () => {
     const blocked = facts({ state: "blocked", invited: true });
-    expect(granted("owner", "creator", blocked)).toEqual(["see-details", "delete"]);
+    expect(granted("owner", "creator", blocked)).toEqual(["see-details", "cancel-job", "delete"]);
     expect(granted("somebody", "viewer", blocked)).toEqual([]);
-    expect(granted("somebody", "admin", blocked)).toEqual(["see-details", "delete", "block"]);
+    expect(granted("somebody", "admin", blocked)).toEqual([
+      "see-details",
+      "cancel-job",
+      "retry-job",
+      "delete",
+      "block",
+    ]);
   });
 
   it("D5 of a deleted video nothing is left for anybody", () => {
@@ -39,15 +49,15 @@ describe("D5 X4 the one policy", () => {
       expect(granted("owner", role, facts({ state: "deleted", invited: true }))).toEqual([]);
   });
 
-  it("X4 creators and admins upload; only admins let creators in and see people", () => {
+  it("X4 creators and admins upload; only admins let creators in and see people and jobs", () => {
     const may = (role: Role) =>
-      (["create-asset", "invite-creator", "see-people"] as const).filter((action) =>
+      (["create-asset", "invite-creator", "see-people", "see-jobs"] as const).filter((action) =>
         mayDo({ userId: "x", role }, action),
       );
     expect([may("viewer"), may("creator"), may("admin")]).toEqual([
       [],
       ["create-asset"],
-      ["create-asset", "invite-creator", "see-people"],
+      ["create-asset", "invite-creator", "see-people", "see-jobs"],
     ]);
   });
 });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { assetStates } from "../asset/machine.ts";
 import { uuidSchema } from "../ids.ts";
 import { paragraphsSchema, trimmedLineSchema } from "../text.ts";
+import { cursorSchema } from "./limits.ts";
 import { failureSchema, mediaStatuses } from "./media.ts";
 
 /** How the asking person comes to see this asset. */
@@ -53,10 +54,7 @@ export const assetListQuerySchema = z.object({
   filter: z.enum(assetFilters).default("all"),
   q: trimmedLineSchema.max(200).default(""),
   /** As an earlier answer gave it. */
-  cursor: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be a cursor that an answer gave")
-    .optional(),
+  cursor: cursorSchema.optional(),
 });
 export type AssetListQuery = z.infer<typeof assetListQuerySchema>;
 

@@ -109,7 +109,14 @@ export const mediaStatusSchema = z
     /** Rendition's name to its playlist's key (relative to the bucket), once complete. */
     processByResolution: z.record(z.string(), z.string()),
     failure: failureSchema.nullable(),
-    cancelledBy: z.string().nullable(),
+    /** The generation that a retry must name; null before there is a job. */
+    generation: z.number().int().positive().nullable(),
+    /** Cancelling was asked for, and the worker hasn't stopped yet. */
+    cancelRequested: z.boolean(),
+    /** Who cancelled it (or asked to); a person's name where it was somebody else. */
+    cancelledBy: z
+      .object({ kind: z.enum(["you", "person", "newer-file", "deletion"]), name: z.string().nullable() })
+      .nullable(),
     /** Where to ask for playback, once this job's version is published. */
     playback: z.object({ endpoint: z.string(), versionNumber: z.number().int() }).nullable(),
     updatedAt: z.string(),

@@ -23,4 +23,6 @@ export const assetMachine = defineMachine({
   },
 });
 
+export type AssetMove = keyof typeof assetMachine.transitions;
+
 export const assetKinds = ["video", "image"] as const;

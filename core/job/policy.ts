@@ -44,5 +44,8 @@ export const attemptsPerGeneration = 3;
 /** How long after its end an attempt's output is kept before the ledger removes it. */
 export const attemptCleanupDelaySeconds = 3600;
 
+/** How long a deleted asset's objects are kept: for whoever was watching, and for second thoughts of an operator. */
+export const assetCleanupDelaySeconds = 3600;
+
 /** When the ledger looks again at what it deleted: an orphan or a URL still valid may have written since. */
 export const secondLookSeconds = 24 * 3600;

@@ -23,6 +23,8 @@ function media(change: Partial<MediaStatus>): MediaStatus {
     progress: { fraction: 0, secondsLeft: null, renditions: [] },
     processByResolution: {},
     failure: null,
+    generation: 1,
+    cancelRequested: false,
     cancelledBy: null,
     playback: null,
     updatedAt: "2026-11-20T14:02:00Z",
@@ -147,8 +149,10 @@ describe("what people read about a video", () => {
   });
 
   it("J10 a cancelled job tells who stopped it, and a superseded one why", () => {
-    expect(read({ status: "cancelled", cancelledBy: "Ada" })).toBe("Cancelled | Cancelled by Ada at 14:02.");
-    expect(read({ status: "cancelled", cancelledBy: "superseded" })).toBe(
+    expect(read({ status: "cancelled", cancelledBy: { kind: "person", name: "Ada" } })).toBe(
+      "Cancelled | Cancelled by Ada at 14:02.",
+    );
+    expect(read({ status: "cancelled", cancelledBy: { kind: "newer-file", name: null } })).toBe(
       "Cancelled | A newer file has taken this one's place.",
     );
   });

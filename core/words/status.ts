@@ -71,6 +71,8 @@ export function describeMedia(media: MediaStatus, reader: Reader): StatusWords {
     case "file-processing-ready":
       return describeWaiting(media, reader);
     case "job-received":
+      if (media.cancelRequested)
+        return words("active", "processing", "Cancelling", "Its worker is told at its next sign of life.");
       return words(
         "active",
         "processing",
@@ -157,9 +159,19 @@ function processingFailure({ failure, attempt }: MediaStatus): string {
 }
 
 function cancellation(media: MediaStatus, reader: Reader): string {
-  if (media.cancelledBy === "superseded") return "A newer file has taken this one's place.";
-  const by = media.cancelledBy ? ` by ${media.cancelledBy}` : "";
-  return `Cancelled${by} at ${formatMoment(media.updatedAt, reader)}.`;
+  const at = formatMoment(media.updatedAt, reader);
+  switch (media.cancelledBy?.kind) {
+    case "newer-file":
+      return "A newer file has taken this one's place.";
+    case "deletion":
+      return "The video was deleted.";
+    case "you":
+      return `You cancelled it at ${at}.`;
+    default:
+      return media.cancelledBy?.name
+        ? `Cancelled by ${media.cancelledBy.name} at ${at}.`
+        : `Cancelled at ${at}.`;
+  }
 }
 
 /** The state of a whole video from its summary alone, for a poster. Null when it is simply ready to watch. */

@@ -27,6 +27,7 @@ CREATE INDEX "worker_launches_open" ON "worker_launches" USING btree ("began_at"
 CREATE INDEX "worker_launches_gone" ON "worker_launches" USING btree ("gone_at") WHERE "worker_launches"."refusal" is null;--> statement-breakpoint
 CREATE INDEX "worker_launches_job" ON "worker_launches" USING btree ("action_key","began_at");--> statement-breakpoint
 CREATE INDEX "jobs_launches" ON "jobs" USING btree ("launched_at") WHERE "jobs"."state" = 'file-processing-ready' and "jobs"."provisioning_token" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_unfinished" ON "jobs" USING btree ("admitted_at","action_key") WHERE "jobs"."state" in ('file-processing-ready', 'job-received');--> statement-breakpoint
 CREATE INDEX "jobs_failed" ON "jobs" USING btree ("ended_at","action_key") WHERE "jobs"."state" = 'failed';--> statement-breakpoint
 CREATE INDEX "jobs_ended" ON "jobs" USING btree ("ended_at","action_key") WHERE "jobs"."ended_at" is not null;--> statement-breakpoint
 -- Launches that are under way while this migration runs count against the ceiling too.

@@ -51,6 +51,7 @@ export const jobs = pgTable(
     /** When the present (or last) attempt began. */
     processingStartedAt: instant("processing_started_at"),
     cancelRequestedAt: instant("cancel_requested_at"),
+    /** A person's id; `superseded` or `asset-deleted` where it had to make way. */
     cancelledBy: text("cancelled_by"),
 
     /** Why it waits; set in `file-processing-ready` alone. */
@@ -90,6 +91,9 @@ export const jobs = pgTable(
     index("jobs_launches")
       .on(t.launchedAt)
       .where(sql`${t.state} = 'file-processing-ready' and ${t.provisioningToken} is not null`),
+    index("jobs_unfinished")
+      .on(t.admittedAt, t.actionKey)
+      .where(sql`${t.state} in ('file-processing-ready', 'job-received')`),
     index("jobs_failed").on(t.endedAt, t.actionKey).where(sql`${t.state} = 'failed'`),
     index("jobs_ended").on(t.endedAt, t.actionKey).where(sql`${t.endedAt} is not null`),
     index("jobs_leases").on(t.leaseExpiryTime).where(sql`${t.state} = 'job-received'`),

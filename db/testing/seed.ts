@@ -5,7 +5,7 @@ import { sourceKey } from "@reelkeep/core/object-keys";
 import { eq, sql } from "drizzle-orm";
 import { insertAsset } from "../assets.ts";
 import type { Database } from "../client.ts";
-import { secondsFromNow } from "../clock.ts";
+import { now, secondsFromNow } from "../clock.ts";
 import { insertAttempt, type JobAttempt } from "../job-attempts.ts";
 import { insertJob, type Job } from "../jobs.ts";
 import { assets } from "../schema/assets.ts";
@@ -80,7 +80,7 @@ export async function seedJob(
         attemptCount: 1,
         ...(received
           ? { beingProcessedBy: attemptId, leaseExpiryTime: secondsFromNow(options.leaseSeconds ?? 60) }
-          : {}),
+          : { endedAt: now }),
       })
       .where(eq(jobs.actionKey, actionKey))
       .returning();
