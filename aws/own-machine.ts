@@ -85,7 +85,11 @@ async function readInstanceId({
         method: "PUT",
         headers: { "X-aws-ec2-metadata-token-ttl-seconds": String(metadataTokenSeconds) },
       });
-      return await ask("/latest/meta-data/instance-id", { headers: { "X-aws-ec2-metadata-token": token } });
+      const id = await ask("/latest/meta-data/instance-id", {
+        headers: { "X-aws-ec2-metadata-token": token },
+      });
+      if (!/^i-[0-9a-f]+$/.test(id)) throw new Error("what answered isn't an instance's id");
+      return id;
     } catch (cause) {
       if (attempt === metadataTries)
         throw new AppError("internal", {
