@@ -10,6 +10,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Encoders need the machine; two at once would only make leases run out by themselves.
     fileParallelism: false,
+    tags: [{ name: "short", description: "Runs in npm test too." }],
     pool: "forks",
   },
 });
