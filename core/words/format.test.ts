@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
   formatBytes,
+  formatClock,
   formatDay,
   formatDuration,
   formatMoment,
   formatOrdinal,
   formatPercent,
   formatSpeed,
+  formatUsd,
   formatWait,
   titleFromFilename,
 } from "./format.ts";
@@ -42,6 +44,15 @@ describe("figures as people read them", () => {
 
   it("U3 a speed is bytes a second", () => {
     expect(plain(formatSpeed(12_400_000))).toBe("12 MB/s");
+  });
+
+  it.each([
+    [0, "$0.00"],
+    [0.0004, "$0.01"],
+    [1.2, "$1.20"],
+    [1234.567, "$1234.57"],
+  ])("J8 %s dollars read %s: what was spent never reads as nothing", (usd, text) => {
+    expect(formatUsd(usd)).toBe(text);
   });
 
   it.each([
@@ -90,6 +101,11 @@ describe("figures as people read them", () => {
   ])("X1 the moment %s reads %s", (iso, text) => {
     const reader = { now: new Date("2026-11-20T18:00:00Z"), timeZone: "Europe/Berlin" };
     expect(formatMoment(iso, text.endsWith("14:02") ? { ...reader, timeZone: "UTC" } : reader)).toBe(text);
+  });
+
+  it("J3 what changes within a minute is told to the second", () => {
+    const reader = { now: new Date("2026-11-20T18:00:00Z"), timeZone: "Europe/Berlin" };
+    expect(formatClock("2026-11-20T14:02:05Z", reader)).toBe("15:02:05");
   });
 
   it("X1 a day is told without its time, and with its year where that isn't this one", () => {

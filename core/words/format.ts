@@ -29,6 +29,9 @@ export function formatBytes(sizeBytes: number): string {
 /** `12_400_000` as `12 MB/s`. */
 export const formatSpeed = (bytesPerSecond: number): string => `${formatBytes(bytesPerSecond)}/s`;
 
+/** US dollars as `$1.20`; anything above zero is at least a cent, so that nothing spent reads as free. */
+export const formatUsd = (usd: number): string => `$${(usd > 0 ? Math.max(usd, 0.01) : 0).toFixed(2)}`;
+
 /** A length of film: `761` as `12:41`, `3_723` as `1:02:03`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(Math.round(seconds), 0);
@@ -86,6 +89,10 @@ export function formatMoment(iso: string, reader: Reader): string {
   if (day === formatDay(reader.now.toISOString(), reader)) return time;
   return /\d{4}$/.test(day) ? day : `${day}, ${time}`;
 }
+
+/** A time of day to the second, `14:02:33`, for what changes within a minute. */
+export const formatClock = (iso: string, reader: Reader): string =>
+  show(new Date(iso), { hour: "2-digit", minute: "2-digit", second: "2-digit" }, reader);
 
 /** The name by which a picture's size goes: its short side, as in `1080p`. */
 export const formatResolution = (width: number, height: number): string => `${Math.min(width, height)}p`;

@@ -3,7 +3,7 @@ import type { AssetSummary } from "../api/assets.ts";
 import { type MediaStatus, mediaStatuses } from "../api/media.ts";
 import { errorCodes, errorInfo } from "../errors.ts";
 import { waitingReasons } from "../job/machine.ts";
-import { describeAsset, describeMedia, isSettled } from "./status.ts";
+import { describeAsset, describeMedia, describeTries, isSettled } from "./status.ts";
 
 const reader = { now: new Date("2026-11-20T14:10:00Z"), timeZone: "UTC" };
 
@@ -141,10 +141,25 @@ describe("what people read about a video", () => {
     const failure = {
       code: "encoder-failed",
       message: "Its sound track is damaged at 4:12.",
-      next: "Upload a new file.",
+      next: "It is tried again.",
     };
     expect(read({ status: "failed", failure, attempt: { number: 3, limit: 3 } })).toBe(
-      "Couldn't process this video | Its sound track is damaged at 4:12. Tried 3 times. Upload a new file.",
+      "Couldn't process this video | Its sound track is damaged at 4:12. Tried 3 times. An admin can try it again, or upload a new file.",
+    );
+  });
+
+  it("J11 no failure that has ended promises another try by itself, whatever its code", () => {
+    for (const code of errorCodes) {
+      const { message, next } = errorInfo(code);
+      const text = read({ status: "failed", failure: { code, message, next } });
+      expect(text, code).not.toMatch(/It is tried again|Another worker goes on|Try again later/);
+    }
+  });
+
+  it("J5 what the file itself needs is told as it stands in the table", () => {
+    const failure = { code: "encrypted-video", ...errorInfo("encrypted-video") };
+    expect(read({ status: "failed", failure, attempt: { number: 1, limit: 3 } })).toBe(
+      "Couldn't process this video | The video is encrypted (DRM). Upload an unprotected copy.",
     );
   });
 
@@ -152,9 +167,45 @@ describe("what people read about a video", () => {
     expect(read({ status: "cancelled", cancelledBy: { kind: "person", name: "Ada" } })).toBe(
       "Cancelled | Cancelled by Ada at 14:02.",
     );
+    expect(read({ status: "cancelled", cancelledBy: { kind: "you", name: "Olive" } })).toBe(
+      "Cancelled | Cancelled by you at 14:02.",
+    );
+    expect(read({ status: "cancelled", cancelledBy: { kind: "deletion", name: null } })).toBe(
+      "Cancelled | The video was deleted.",
+    );
+    expect(read({ status: "cancelled" })).toBe("Cancelled | Cancelled at 14:02.");
     expect(read({ status: "cancelled", cancelledBy: { kind: "newer-file", name: null } })).toBe(
       "Cancelled | A newer file has taken this one's place.",
     );
+  });
+
+  it("J10 between the request and the worker's stop it reads as cancelling, never as cancelled", () => {
+    const asked = { status: "job-received", cancelRequested: true } as const;
+    const tail = "Its worker stops at its next sign of life, usually within half a minute.";
+    expect(read({ ...asked, cancelledBy: { kind: "you", name: "Olive" } })).toBe(
+      `Cancelling… | Asked for by you. ${tail}`,
+    );
+    expect(read({ ...asked, cancelledBy: { kind: "person", name: "Ada" } })).toBe(
+      `Cancelling… | Asked for by Ada. ${tail}`,
+    );
+    expect(read(asked)).toBe(`Cancelling… | Asked for. ${tail}`);
+  });
+
+  it("J8 a job above the budget keeps its place and says when it goes on", () => {
+    expect(read({ waitingReason: "waiting-for-budget", placeInLine: 2 })).toBe(
+      "In line: 2nd | Today's budget for workers is used up. It goes on by itself after midnight UTC.",
+    );
+  });
+
+  it("J7 a job whose worker is being started says so, and how long that may take", () => {
+    expect(read({ waitingReason: "launching", placeInLine: 1 })).toBe(
+      "Starting | Starting a worker for it. A new machine takes about two minutes.",
+    );
+  });
+
+  it("J5 tries are counted over all generations", () => {
+    expect(describeTries({ number: 0, limit: 3 })).toBe("No try yet of 3");
+    expect(describeTries({ number: 4, limit: 6 })).toBe("Try 4 of 6");
   });
 
   it("U8 polling ends exactly in the states that nothing leaves by itself", () => {

@@ -1,6 +1,7 @@
 /** What people read about an upload, its job and its failure. Pure: the same facts always give the same words. */
 import type { AssetSummary } from "../api/assets.ts";
 import type { MediaStatus, MediaStatusName } from "../api/media.ts";
+import { errorInfo } from "../errors.ts";
 import type { WaitingReason } from "../job/machine.ts";
 import { formatMoment, formatOrdinal, formatPercent, formatWait, type Reader } from "./format.ts";
 
@@ -71,8 +72,7 @@ export function describeMedia(media: MediaStatus, reader: Reader): StatusWords {
     case "file-processing-ready":
       return describeWaiting(media, reader);
     case "job-received":
-      if (media.cancelRequested)
-        return words("active", "processing", "Cancelling", "Its worker is told at its next sign of life.");
+      if (media.cancelRequested) return words("active", "processing", "Cancelling…", cancelling(media));
       return words(
         "active",
         "processing",
@@ -91,17 +91,18 @@ export function describeMedia(media: MediaStatus, reader: Reader): StatusWords {
 
 function describeWaiting(media: MediaStatus, reader: Reader): StatusWords {
   const reason: WaitingReason = media.waitingReason ?? "queued";
+  const line = media.placeInLine === null ? "In line" : `In line: ${formatOrdinal(media.placeInLine)}`;
   switch (reason) {
     case "queued":
     case "waiting-for-slot":
-      return words(
-        "active",
-        "in-line",
-        media.placeInLine === null ? "In line" : `In line: ${formatOrdinal(media.placeInLine)}`,
-        "Starts when a worker is free.",
-      );
+      return words("active", "in-line", line, "Starts when a worker is free.");
     case "waiting-for-budget":
-      return words("quiet", "in-line", "Waiting", "Today's budget is used up. It starts by itself tomorrow.");
+      return words(
+        "quiet",
+        "in-line",
+        line,
+        "Today's budget for workers is used up. It goes on by itself after midnight UTC.",
+      );
     case "launching":
       return words(
         "active",
@@ -151,11 +152,22 @@ const rejection = ({ failure }: MediaStatus): string =>
     ? `${failure.message} Nothing was processed. ${failure.next}`
     : "The file wasn't accepted. Nothing was processed.";
 
+/** Tried again by themselves while attempts were left; and codes that a launch, not the file, is the cause of. */
+const worthAnotherTry = (code: string): boolean =>
+  errorInfo(code).retryable || code === "launch-failed" || code === "worker-never-started";
+
+/** What may succeed at another time is an admin's to try again; else the table says what the file needs. */
 function processingFailure({ failure, attempt }: MediaStatus): string {
   const tries = attempt && attempt.number > 1 ? ` Tried ${attempt.number} times.` : "";
-  return failure
-    ? `${failure.message}${tries} ${failure.next}`
-    : `Processing ended without a result.${tries}`;
+  if (!failure) return `Processing ended without a result.${tries} ${anotherTry}`;
+  return `${failure.message}${tries} ${worthAnotherTry(failure.code) ? anotherTry : failure.next}`;
+}
+
+const anotherTry = "An admin can try it again, or upload a new file.";
+
+function cancelling({ cancelledBy }: MediaStatus): string {
+  const by = cancelledBy?.kind === "you" ? " by you" : cancelledBy?.name ? ` by ${cancelledBy.name}` : "";
+  return `Asked for${by}. Its worker stops at its next sign of life, usually within half a minute.`;
 }
 
 function cancellation(media: MediaStatus, reader: Reader): string {
@@ -166,13 +178,17 @@ function cancellation(media: MediaStatus, reader: Reader): string {
     case "deletion":
       return "The video was deleted.";
     case "you":
-      return `You cancelled it at ${at}.`;
+      return `Cancelled by you at ${at}.`;
     default:
       return media.cancelledBy?.name
         ? `Cancelled by ${media.cancelledBy.name} at ${at}.`
         : `Cancelled at ${at}.`;
   }
 }
+
+/** How many tries a job has had, of how many: `Try 2 of 3`. */
+export const describeTries = ({ number, limit }: NonNullable<MediaStatus["attempt"]>): string =>
+  number === 0 ? `No try yet of ${limit}` : `Try ${number} of ${limit}`;
 
 /** The state of a whole video from its summary alone, for a poster. Null when it is simply ready to watch. */
 export function describeAsset(asset: AssetSummary): StatusWords | null {
