@@ -51,7 +51,8 @@ type Answer =
  *
  * That doesn't cover a candidate that was refused the first time and has room the second. So a launch first looks
  * for a machine of its provisioning token, which sees every one once `listingLagSeconds` have passed. Repeated sooner,
- * it might at worst start a second machine, whose worker can't claim the job and leaves.
+ * or while EC2 throttles, a launch may at worst be taken for refused, or start a second machine: one of the two
+ * workers can't claim the job, and leaves.
  *
  * A machine of this launch that has ended answers `invalid`: none comes of it any more, and that must count, or a
  * machine that dies at every boot would be launched for ever.
