@@ -1,6 +1,8 @@
 /**
  * The heartbeat, on a thread and a database connection of its own: a busy main thread or an exhausted pool can't
- * cost the lease. It renews at the policy's rhythm, or soon after there is progress to tell.
+ * cost the lease. It renews at the policy's rhythm, or soon after there is progress to tell. It is also the watchdog
+ * (J12): when nothing moves any more, or main may not go on, main is told, nothing is renewed any further, and a
+ * main thread that doesn't leave by the lease's end is ended with the whole process.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -9,64 +11,84 @@ import { heartbeat } from "@reelkeep/services/heartbeat";
 import {
   type FromLeaseThread,
   type LeaseThreadData,
+  leaseBoard,
+  leaseEndsAtMs,
   monotonicMs,
+  stopsAtMs,
   type ToLeaseThread,
 } from "./lease-protocol.ts";
+import { watchForStall } from "./stall-watch.ts";
 
 const port = parentPort!;
 const { databaseUrl, actionKey, attemptId, policy, claimAskedAtMs, ...start } = workerData as LeaseThreadData;
+const board = leaseBoard(start.board);
 /** Progress is told no more often than this. */
 const progressMs = 1500;
 const retryMs = 500;
 /** One silent connection costs half a beat, so there are three tries between a missed beat and the lease's end. */
 const queryTimeoutMs = (policy.heartbeatSeconds * 1000) / 2;
-/** The worker stops this long before its lease ends, which is what it needs to end FFmpeg. */
-const marginMs = Math.min(15_000, (policy.leaseSeconds * 1000) / 4);
+/** What main gets to leave in any case: FFmpeg may take five seconds to end. */
+const leaveMs = 6000;
 
 let progress = start.progress;
 let told = progress;
+let renewedAt = claimAskedAtMs;
+let isStalled = false;
 let wake = new AbortController();
+
+const tellMain = (message: FromLeaseThread) => port.postMessage(message);
 
 port.on("message", (message: ToLeaseThread) => {
   progress = message;
   wake.abort();
 });
 
-/** Renews until it has to tell. The lease counts from before the question, never from the answer. */
-async function keepLease(): Promise<FromLeaseThread> {
+watchForStall(board.moves, policy.stallSeconds, () => {
+  isStalled = true;
+  tellMain("stalled");
+  wake.abort();
+});
+
+/**
+ * Renews until main has to stop. The lease counts from before the question, never from the answer. A stall is
+ * followed by one last renewal: a whole lease's time to record it.
+ */
+async function keepLease(): Promise<void> {
   const { db } = openDatabase(databaseUrl, {
     connectionsMax: 1,
     applicationName: `reelkeep-lease ${attemptId}`,
     queryTimeoutMs,
   });
-  let renewedAt = claimAskedAtMs;
-  const stopsAt = () => renewedAt + policy.leaseSeconds * 1000 - marginMs;
   for (let failures = 0; ; ) {
     if (failures > 0) await sleep(retryMs);
     else await pause(renewedAt + policy.heartbeatSeconds * 1000);
     const askedAt = monotonicMs();
+    const leftMs = board.stopsAtMs() - askedAt;
+    if (leftMs <= 0) return;
+    const isLast = isStalled;
     const carried = progress;
     try {
       const beat = heartbeat({ db, jobPolicy: policy }, { actionKey, attemptId, progress: carried });
-      const answer = await within(beat, stopsAt() - askedAt);
-      if (answer !== "continue") return answer;
+      const answer = await within(beat, leftMs);
+      if (answer !== "continue") return tellMain(answer);
       renewedAt = askedAt;
+      board.allowUntil(stopsAtMs(askedAt, policy));
+      if (isLast) return;
       told = carried;
       failures = 0;
     } catch {
       failures++;
     }
-    if (monotonicMs() >= stopsAt()) return "out-of-time";
   }
 }
 
-/** Waits until `endsAt`, or less: until there is progress that wasn't told (not sooner than its rhythm). */
+/** Waits until `endsAt`, or less: until there is progress that wasn't told (not sooner than its rhythm), or a stall. */
 async function pause(endsAt: number): Promise<void> {
   const earliest = monotonicMs() + progressMs;
   for (;;) {
     const now = monotonicMs();
     const until = progress === told ? endsAt : Math.min(earliest, endsAt);
-    if (now >= until) return;
+    if (now >= until || isStalled) return;
     wake = new AbortController();
     await sleep(until - now, undefined, { signal: wake.signal }).catch(() => {});
   }
@@ -74,7 +96,7 @@ async function pause(endsAt: number): Promise<void> {
 
 async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   const timer = new AbortController();
-  const late = sleep(Math.max(0, ms), undefined, { signal: timer.signal }).then(() => {
+  const late = sleep(ms, undefined, { signal: timer.signal }).then(() => {
     throw new Error("no answer in time");
   });
   late.catch(() => {});
@@ -85,6 +107,7 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-port.postMessage((await keepLease()) satisfies FromLeaseThread);
-// Ends this thread alone, with its connection, whose other end may be silent.
-process.exit();
+await keepLease();
+// Main ends this thread when it leaves. One that is still there can't: the kernel, or the fleet, ends FFmpeg after it.
+await sleep(Math.max(leaseEndsAtMs(renewedAt, policy) - monotonicMs(), leaveMs));
+process.kill(process.pid, "SIGKILL");

@@ -5,8 +5,11 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createObjectStore } from "@reelkeep/aws/object-store";
+import { createOwnMachine, type OwnMachine } from "@reelkeep/aws/own-machine";
 import { storageConfigOf } from "@reelkeep/aws/storage-config";
+import { AppError } from "@reelkeep/core/errors";
 import { uuidSchema } from "@reelkeep/core/ids";
 import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { openDatabase } from "@reelkeep/db/client";
@@ -25,17 +28,32 @@ const environment = z.object({
   S3_ENDPOINT: optional,
   S3_ACCESS_KEY_ID: optional,
   S3_SECRET_ACCESS_KEY: optional,
+  MACHINE_KIND: z.enum(["process", "ec2"]).default("process"),
   MACHINE_ID: optional,
   SCRATCH_DIR: z.string().min(1).default(tmpdir()),
   LEASE_SECONDS: z.coerce.number().positive().default(defaultJobPolicy.leaseSeconds),
+  STALL_SECONDS: z.coerce.number().positive().default(defaultJobPolicy.stallSeconds),
   RETRY_BACKOFF_SECONDS: z.coerce.number().nonnegative().default(defaultJobPolicy.retryBackoffSeconds),
 });
 
-/** Ending FFmpeg takes at most five seconds. */
-const orphanedMs = 10_000;
+/** Ending the machine asks AWS again and again, but not for ever. */
+const endMachineMs = 60_000;
+/** What a process gets that can't be trusted any more, or is an orphan: ending FFmpeg takes at most five seconds. */
+const hurryMs = 10_000;
 
 const log = pino({ name: "worker" });
 const leaving = new AbortController();
+const machine = readMachine();
+
+/** Read before everything else, because the machine goes also where something else is missing. */
+function readMachine(): OwnMachine {
+  const { MACHINE_KIND, MACHINE_ID, S3_REGION } = environment
+    .pick({ MACHINE_KIND: true, MACHINE_ID: true, S3_REGION: true })
+    .parse(process.env);
+  return MACHINE_KIND === "ec2"
+    ? createOwnMachine({ kind: "ec2", region: S3_REGION })
+    : createOwnMachine({ kind: "process", machineId: MACHINE_ID ?? null });
+}
 
 async function main(): Promise<void> {
   const env = environment.parse(process.env);
@@ -55,12 +73,13 @@ async function main(): Promise<void> {
           ...defaultJobPolicy,
           leaseSeconds: env.LEASE_SECONDS,
           heartbeatSeconds: env.LEASE_SECONDS / 3,
+          stallSeconds: env.STALL_SECONDS,
           retryBackoffSeconds: env.RETRY_BACKOFF_SECONDS,
         },
         tools: await findMediaTools(process.env),
         scratchFolder: env.SCRATCH_DIR,
         workerId,
-        machineId: env.MACHINE_ID ?? null,
+        machineId: await machineId(),
         newId: randomUUID,
         log: runLog,
         leaving: leaving.signal,
@@ -73,25 +92,58 @@ async function main(): Promise<void> {
   }
 }
 
+/** What is recorded of the machine; the job doesn't fail for want of it. */
+async function machineId(): Promise<string | null> {
+  try {
+    return await machine.id();
+  } catch (error) {
+    log.warn({ err: error }, "the machine's id isn't known");
+    return null;
+  }
+}
+
 /** On Linux not ru_maxrss, which begins with the memory of whoever started us. proc_pid_status(5), getrusage(2). */
 function peakRssBytes(): number {
   if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1024;
   return Number(/^VmHWM:\s*(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1024;
 }
 
+/** The last step of every path (J4). What it meets is told and changes nothing of how the run ended. */
+async function leave(): Promise<void> {
+  try {
+    await Promise.race([machine.end(), sleep(endMachineMs)]);
+  } catch (error) {
+    log.error({ err: error }, "the machine couldn't be ended; its fleet's reaper will");
+  } finally {
+    process.exit();
+  }
+}
+
+function leaveInAHurry(reason: AppError): void {
+  leaving.abort(reason);
+  setTimeout(() => {
+    process.exitCode = 1;
+    void leave();
+  }, hurryMs);
+}
+
 // A stop hands the lease back at once, which costs no attempt.
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => leaving.abort());
+for (const signal of ["SIGTERM", "SIGINT"] as const)
+  process.on(signal, () => leaving.abort(new AppError("worker-leaving")));
 
 // A local worker leaves with the stack that started it: ends FFmpeg, and hands its lease back where it still can.
-process.on("disconnect", () => {
-  leaving.abort();
-  setTimeout(() => process.exit(1), orphanedMs).unref();
+process.on("disconnect", () => leaveInAHurry(new AppError("worker-leaving")));
+
+// Rejections that nobody handles come here too. The attempt is recorded as failed where it still can be.
+process.on("uncaughtException", (error) => {
+  log.fatal({ err: error }, "uncaught error");
+  process.exitCode = 1;
+  leaveInAHurry(new AppError("worker-failed", { cause: error }));
 });
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
+main()
+  .catch((error: unknown) => {
     log.fatal({ err: error }, "worker failed");
-    process.exit(1);
-  },
-);
+    process.exitCode = 1;
+  })
+  .finally(leave);

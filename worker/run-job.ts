@@ -12,11 +12,13 @@ import type { Logger } from "pino";
 import { askAgain } from "./ask-again.ts";
 import { bucketOutput } from "./bucket-output.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
-import { keepLease } from "./lease.ts";
+import { keepLease, type Lease } from "./lease.ts";
 import { monotonicMs } from "./lease-protocol.ts";
+import { rejectWhenAborted } from "./reject-when-aborted.ts";
 import { type ProgressReport, reportProgress } from "./report-progress.ts";
 import { openScratch } from "./scratch.ts";
 import { withRetries } from "./stages/retries.ts";
+import { watchSize } from "./stages/watch-size.ts";
 import { type TranscodeResult, transcodeFile } from "./transcode-file.ts";
 
 /** What one run stands on. */
@@ -28,7 +30,10 @@ export interface WorkerContext extends Pick<ServiceContext, "db" | "store" | "jo
   readonly workerId: string;
   readonly machineId: string | null;
   readonly log: Logger;
-  /** Aborts when this machine is about to go (spot notice, deployment, the end of the local stack). */
+  /**
+   * Aborts when this process has to go, with an AppError as its reason: `worker-leaving` (spot notice, deployment,
+   * the end of the local stack) hands the lease back; anything else is recorded as the failure that it is.
+   */
   readonly leaving: AbortSignal;
 }
 
@@ -77,27 +82,33 @@ export async function runJob(
     progress: { stage: "claim", fraction: 0, renditions: [], processByResolution: {} },
   });
   const progress = reportProgress(lease.tell);
-  const leaving = whenAborted(context.leaving, () => new AppError("worker-leaving"));
-  const signal = AbortSignal.any([lease.signal, leaving]);
+  const signal = AbortSignal.any([lease.signal, context.leaving]);
   try {
-    const output = await work(context, job, attempt, signal, progress);
-    return await publish(context, job, attempt, signal, progress, output);
+    const run = { job, attempt, lease, signal, progress };
+    return await publish(context, run, await work(context, run));
   } catch (cause) {
     const error = signal.aborted ? toAppError(signal.reason) : toAppError(cause, "worker-failed");
     log.error({ err: error, code: error.code, stage: progress.current.stage }, "attempt ended");
-    return await recordEnd(context, { actionKey, attemptId }, error, progress);
+    return await recordInTime(lease, () => recordEnd(context, { actionKey, attemptId }, error, progress));
   } finally {
     await lease.stop();
   }
 }
 
+/** One attempt under way. */
+interface Run {
+  readonly job: Job;
+  readonly attempt: JobAttempt;
+  readonly lease: Lease;
+  /** Aborts, with an AppError as its reason, whatever ends the attempt from outside. */
+  readonly signal: AbortSignal;
+  readonly progress: ProgressReport;
+}
+
 /** Download and transcode, in a scratch folder that is gone afterwards. */
 async function work(
   { store, tools, scratchFolder }: WorkerContext,
-  job: Job,
-  attempt: JobAttempt,
-  signal: AbortSignal,
-  progress: ProgressReport,
+  { job, attempt, lease, signal, progress }: Run,
 ): Promise<TranscodeResult> {
   const profile = findProfile(job.profile);
   if (!profile)
@@ -105,13 +116,17 @@ async function work(
       message: `This worker doesn't know the profile ${job.profile}.`,
       retryable: false,
     });
+  lease.moved();
   progress.stage("download");
   await using scratch = await openScratch(scratchFolder, job.sourceSizeBytes);
   const sourcePath = join(scratch.folder, "source");
-  await withRetries(
-    () => store.download(job.sourceKey, sourcePath, { etag: job.sourceEtag, signal }),
-    signal,
-  );
+  {
+    using _ = watchSize(sourcePath, lease.moved);
+    await withRetries(
+      () => store.download(job.sourceKey, sourcePath, { etag: job.sourceEtag, signal }),
+      signal,
+    );
+  }
   return await transcodeFile({
     tools,
     profile,
@@ -119,6 +134,7 @@ async function work(
     workFolder: join(scratch.folder, "output"),
     store: bucketOutput(store, attempt.outputPrefix),
     signal,
+    onMove: lease.moved,
     onStage: progress.stage,
     onPlan: progress.plan,
     onProgress: progress.encoded,
@@ -129,14 +145,12 @@ async function work(
 /** @throws AppError where publication is refused; the reason says what is to be recorded. */
 async function publish(
   context: WorkerContext,
-  job: Job,
-  attempt: JobAttempt,
-  signal: AbortSignal,
-  progress: ProgressReport,
+  { job, attempt, lease, signal, progress }: Run,
   result: TranscodeResult,
 ): Promise<RunOutcome> {
+  lease.moved();
   progress.stage("publish");
-  signal.throwIfAborted();
+  lease.requireTime();
   const largest = result.renditions[0]!;
   const publication = {
     processor: "ffmpeg-cpu" as const,
@@ -151,8 +165,9 @@ async function publish(
     sizeBytes: result.inventory.reduce((sum, object) => sum + object.sizeBytes, 0),
     progress: progress.current,
   };
-  const lease = { actionKey: job.actionKey, attemptId: attempt.id };
-  const outcome = await askAgain(() => publishVersion(context, lease, publication), signal);
+  const held = { actionKey: job.actionKey, attemptId: attempt.id };
+  const publishing = askAgain(() => publishVersion(context, held, publication), signal);
+  const outcome = await Promise.race([publishing, rejectWhenAborted(lease.over)]);
   switch (outcome.outcome) {
     case "published":
       return "published";
@@ -165,6 +180,16 @@ async function publish(
     case "asset-blocked":
     case "asset-deleted":
       throw new AppError(outcome.outcome);
+  }
+}
+
+/** Nobody waits for an answer that comes after the lease. */
+async function recordInTime(lease: Lease, record: () => Promise<RunOutcome>): Promise<RunOutcome> {
+  try {
+    return await Promise.race([record(), rejectWhenAborted(lease.over)]);
+  } catch (cause) {
+    if (lease.over.aborted) return "lease-lost";
+    throw cause;
   }
 }
 
@@ -187,13 +212,4 @@ async function recordEnd(
       completedRenditions: Object.keys(progress.current.processByResolution),
     }),
   );
-}
-
-/** A signal that aborts with `source`, for a reason of our own. */
-function whenAborted(source: AbortSignal, reason: () => AppError): AbortSignal {
-  const controller = new AbortController();
-  const abort = () => controller.abort(reason());
-  if (source.aborted) abort();
-  else source.addEventListener("abort", abort, { once: true });
-  return controller.signal;
 }

@@ -8,7 +8,7 @@ import type { EncoderPreset } from "./ffmpeg/args.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
 import { checkDuration } from "./stages/check-duration.ts";
 import { type EncodedTrack, type EncodeProgress, encode } from "./stages/encode.ts";
-import type { OutputStore, StoredObject } from "./stages/output-store.ts";
+import { type OutputStore, type StoredObject, tellingStore } from "./stages/output-store.ts";
 import { type EncodePlan, planEncode } from "./stages/plan.ts";
 import { secondsOf, storePlaylists } from "./stages/playlists.ts";
 import { makePoster } from "./stages/poster.ts";
@@ -25,8 +25,9 @@ export interface TranscodeOptions {
   readonly workFolder: string;
   readonly store: OutputStore;
   readonly preset?: EncoderPreset;
-  readonly stallSeconds?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Told whenever anything moves in any stage (J12): what a watchdog counts. */
+  readonly onMove?: () => void;
   readonly onStage?: (stage: Stage) => void;
   readonly onPlan?: (plan: EncodePlan) => void | Promise<void>;
   readonly onProgress?: (progress: EncodeProgress) => void;
@@ -66,21 +67,33 @@ export interface TranscodeResult {
  * @throws AppError with the stage's code; the signal's reason when aborted.
  */
 export async function transcodeFile(options: TranscodeOptions): Promise<TranscodeResult> {
-  const { tools, profile, sourcePath, workFolder, store, signal } = options;
-  options.onStage?.("probe");
-  const probe = await probeSource(tools, sourcePath, profile, { signal });
-  options.onStage?.("plan");
+  const { tools, profile, sourcePath, workFolder, signal } = options;
+  const onMove = () => options.onMove?.();
+  const store = tellingStore(options.store, onMove);
+  const enter = (stage: Stage) => {
+    onMove();
+    options.onStage?.(stage);
+  };
+  enter("probe");
+  const probe = await probeSource(tools, sourcePath, profile, { signal, onMove });
+  enter("plan");
   const plan = planEncode(probe, profile);
   await options.onPlan?.(plan);
 
-  options.onStage?.("encode");
-  const tracks = await encode(tools, plan, sourcePath, workFolder, store, options);
+  enter("encode");
+  const tracks = await encode(tools, plan, sourcePath, workFolder, store, {
+    ...options,
+    onProgress: (progress) => {
+      onMove();
+      options.onProgress?.(progress);
+    },
+  });
   const durationSeconds = secondsOf(tracks[0]!);
-  await checkDuration(tools, sourcePath, probe, durationSeconds, signal);
-  const poster = await storePoster(options, plan);
+  await checkDuration(tools, sourcePath, probe, durationSeconds, { signal, onMove });
+  const poster = await storePoster({ ...options, store }, plan);
   const master = await storePlaylists(store, plan, tracks, signal);
 
-  options.onStage?.("verify");
+  enter("verify");
   const inventory = await verifyOutput(store, plan, tracks, options);
   return {
     probe,
@@ -94,9 +107,9 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
 }
 
 async function storePoster(options: TranscodeOptions, plan: EncodePlan): Promise<string | null> {
-  const { tools, sourcePath, workFolder, store, signal } = options;
+  const { tools, sourcePath, workFolder, store, signal, onMove } = options;
   const path = join(workFolder, posterName);
-  if (!(await makePoster(tools, plan, sourcePath, path, signal))) return null;
+  if (!(await makePoster(tools, plan, sourcePath, path, { signal, onMove }))) return null;
   await withRetries(() => store.put(posterName, path, contentTypeOf(posterName), signal), signal);
   return posterName;
 }

@@ -3,13 +3,15 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type AppError, toAppError } from "@reelkeep/core/errors";
+import { AppError, toAppError } from "@reelkeep/core/errors";
+import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { findProfile, hlsTsUhdV1, profileNames } from "@reelkeep/core/media/profile";
 import { audioFolder, masterName, posterName } from "@reelkeep/core/object-keys";
 import { findMediaTools } from "./ffmpeg/tools.ts";
 import { openScratch } from "./scratch.ts";
 import { directoryStore } from "./stages/directory-store.ts";
 import type { EncodeProgress } from "./stages/encode.ts";
+import { watchForStall } from "./stall-watch.ts";
 import { type TranscodeResult, transcodeFile } from "./transcode-file.ts";
 
 const usage = `Usage: npm run transcode -- FILE --out DIR [--profile NAME] [--json]
@@ -72,7 +74,7 @@ function readOptions(args: readonly string[]) {
   }
 }
 
-async function transcode(command: Command, signal: AbortSignal): Promise<TranscodeResult> {
+async function transcode(command: Command, abort: AbortController): Promise<TranscodeResult> {
   const profile = findProfile(command.profileName);
   if (!profile) throw new UsageError(`There is no profile ${command.profileName}.`);
   const source = await stat(command.file).catch(() => null);
@@ -83,6 +85,12 @@ async function transcode(command: Command, signal: AbortSignal): Promise<Transco
   const tools = await findMediaTools({ FFMPEG_PATH, FFPROBE_PATH, PATH });
   await using scratch = await openScratch(join(tmpdir(), "reelkeep"), source.size);
   let isWriting = false;
+  let moves = 0;
+  using _ = watchForStall(
+    () => moves,
+    defaultJobPolicy.stallSeconds,
+    () => abort.abort(new AppError("stalled")),
+  );
   const showProgress = process.stderr.isTTY && !command.json;
   try {
     return await transcodeFile({
@@ -91,7 +99,10 @@ async function transcode(command: Command, signal: AbortSignal): Promise<Transco
       sourcePath: command.file,
       workFolder: scratch.folder,
       store: directoryStore(command.out),
-      signal,
+      signal: abort.signal,
+      onMove: () => {
+        moves++;
+      },
       // An earlier result goes only once the new file is known to be a video.
       onPlan: async () => {
         await removeResult(command.out);
@@ -180,7 +191,7 @@ async function main(): Promise<number> {
       process.stdout.write(usage);
       return 0;
     }
-    const result = await transcode(command, abort.signal);
+    const result = await transcode(command, abort);
     process.stdout.write(
       command.json ? `${JSON.stringify(completed(result))}\n` : describeResult(result, command.out),
     );

@@ -4,9 +4,15 @@ import type { Readable } from "node:stream";
 import { AppError } from "@reelkeep/core/errors";
 import { bareEnvironment, type MediaTools } from "./tools.ts";
 
-export interface RunOptions {
+/** What a stage hands on to each program that it runs. */
+export interface RunWatch {
   /** Ends the program: TERM to its process group, KILL after the grace. `run` then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /** Told of each output and of the end (J12); not for a program that also writes while it stands still. */
+  readonly onMove?: (() => void) | undefined;
+}
+
+export interface RunOptions extends RunWatch {
   readonly onStdout?: (chunk: string) => void;
   /** Told the process as soon as it runs, so that it can be paused. */
   readonly onStart?: (handle: RunHandle) => void;
@@ -59,8 +65,12 @@ export async function run(
   try {
     const exit = exitOf(child);
     const stderrTail = collectTail(child.stderr);
-    const drained = feed(child.stdout, options.onStdout).catch(termination.end);
+    const drained = feed(child.stdout, (chunk) => {
+      options.onMove?.();
+      options.onStdout?.(chunk);
+    }).catch(termination.end);
     const exitCode = await exit;
+    options.onMove?.();
     await drained;
     termination.throwIfEnded();
     return { exitCode, stderrTail: await stderrTail };
@@ -84,9 +94,9 @@ async function collectTail(stream: Readable): Promise<string> {
   return tail;
 }
 
-async function feed(stream: Readable, onChunk: ((chunk: string) => void) | undefined): Promise<void> {
+async function feed(stream: Readable, onChunk: (chunk: string) => void): Promise<void> {
   stream.setEncoding("utf8");
-  for await (const chunk of stream) onChunk?.(chunk);
+  for await (const chunk of stream) onChunk(chunk);
 }
 
 /** Ends the child once, for the first reason given, and remembers the reason. */

@@ -1,5 +1,6 @@
 /** Whether all of the source's picture arrived in the output. */
 import { AppError } from "@reelkeep/core/errors";
+import type { RunWatch } from "../ffmpeg/run.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
 import type { SourceProbe } from "./probe.ts";
 import { scanPackets } from "./scan-packets.ts";
@@ -19,12 +20,12 @@ export async function checkDuration(
   path: string,
   probe: SourceProbe,
   encodedSeconds: number,
-  signal?: AbortSignal,
+  watch: RunWatch = {},
 ): Promise<void> {
   const lossMax = (seconds: number) => Math.max(lossSecondsMin, seconds * lossShareMax);
   const statedSeconds = probe.durationSeconds;
   if (encodedSeconds >= statedSeconds - lossMax(statedSeconds)) return;
-  const { firstSeconds, lastSeconds, endSeconds } = await scanPackets(tools, path, probe.video.index, signal);
+  const { firstSeconds, lastSeconds, endSeconds } = await scanPackets(tools, path, probe.video.index, watch);
   const isCutOff =
     probe.container.startsWith("mov") && endSeconds - firstSeconds < statedSeconds - lossMax(statedSeconds);
   const packetSeconds = lastSeconds - firstSeconds;

@@ -34,8 +34,7 @@ export interface EncodedTrack {
 export interface EncodeOptions {
   readonly preset?: EncoderPreset;
   readonly signal?: AbortSignal | undefined;
-  /** Without any progress for so long, the run ends with `stalled` (J12). */
-  readonly stallSeconds?: number;
+  /** Told only when there is progress. */
   readonly onProgress?: ((progress: EncodeProgress) => void) | undefined;
   readonly onSegmentStored?: ((segment: StoredSegment) => void) | undefined;
 }
@@ -48,7 +47,7 @@ const backlogBytesMax = 512 * 1024 * 1024;
 
 /**
  * Encodes `sourcePath` below `workFolder` and stores every segment. Resolves when all of them are stored.
- * @throws AppError `encoder-failed`, `disk-full`, `stalled`, or what storage threw; or the signal's reason.
+ * @throws AppError `encoder-failed`, `disk-full`, or what storage threw; or the signal's reason.
  */
 export async function encode(
   tools: MediaTools,
@@ -64,7 +63,6 @@ export async function encode(
   const failure = new AbortController();
   const signal = AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]);
   const tracker = trackProgress(folders, plan.expectedSeconds, options.onProgress);
-  const stall = stallWatch(options.stallSeconds ?? 300, () => failure.abort(new AppError("stalled")));
   const tracks = new Map(folders.map((name) => [name, { codec: "", segments: [] as StoredSegment[] }]));
   const uploader = segmentUploader({
     store,
@@ -72,7 +70,6 @@ export async function encode(
     onFailure: (error) => failure.abort(error),
     onStored: (segment) => {
       tracks.get(segment.folder)!.segments.push(segment);
-      stall.moved();
       tracker.stored(segment);
       options.onSegmentStored?.(segment);
     },
@@ -95,21 +92,25 @@ export async function encode(
     onStart: (started) => {
       handle = started;
     },
-    onStdout: progressReader((progress) => {
-      if (tracker.encoded(progress)) stall.moved();
-    }),
+    onStdout: progressReader(tracker.encoded),
   }).finally(() => {
     isRunning = false;
   });
   // Its failure is awaited below, after the last look at the lists.
   running.catch(() => {});
 
+  let isPaused = false;
   try {
     while (isRunning) {
       await Promise.race([running.catch(() => {}), delay(pollMs)]);
       await collect();
-      if (uploader.pendingBytes() > backlogBytesMax) handle?.pause();
-      else if (uploader.pendingBytes() < backlogBytesMax / 2) handle?.resume();
+      if (!isPaused && uploader.pendingBytes() > backlogBytesMax) {
+        isPaused = true;
+        handle?.pause();
+      } else if (isPaused && uploader.pendingBytes() < backlogBytesMax / 2) {
+        isPaused = false;
+        handle?.resume();
+      }
     }
     const { exitCode, stderrTail } = await running;
     if (exitCode !== 0) throw encoderFailure(exitCode, stderrTail);
@@ -119,8 +120,6 @@ export async function encode(
     failure.abort(error);
     await running.catch(() => {});
     throw error;
-  } finally {
-    stall.stop();
   }
   return folders.map((name) => {
     const { codec, segments } = tracks.get(name)!;
@@ -149,6 +148,7 @@ function trackProgress(
 ) {
   const storedSeconds = new Map(folders.map((name) => [name, 0]));
   let secondsDone = 0;
+  let furthestSeconds = 0;
   let lastFrame = 0;
   const tell = () =>
     onProgress?.({
@@ -157,30 +157,16 @@ function trackProgress(
       renditions: folders.map((name) => ({ name, secondsDone: storedSeconds.get(name)! })),
     });
   return {
-    /** Whether FFmpeg got any further. */
-    encoded({ outTimeSeconds, frame }: FfmpegProgress): boolean {
-      const done = Math.min(secondsTotal, Math.max(secondsDone, outTimeSeconds ?? 0));
-      const moved = done > secondsDone || (frame ?? 0) > lastFrame;
-      secondsDone = done;
+    encoded({ outTimeSeconds, frame }: FfmpegProgress) {
+      const moved = (outTimeSeconds ?? 0) > furthestSeconds || (frame ?? 0) > lastFrame;
+      furthestSeconds = Math.max(furthestSeconds, outTimeSeconds ?? 0);
       lastFrame = Math.max(lastFrame, frame ?? 0);
+      secondsDone = Math.min(secondsTotal, furthestSeconds);
       if (moved) tell();
-      return moved;
     },
     stored({ folder, durationSeconds }: StoredSegment) {
       storedSeconds.set(folder, Math.min(secondsTotal, storedSeconds.get(folder)! + durationSeconds));
       tell();
-    },
-  };
-}
-
-function stallWatch(stallSeconds: number, onStall: () => void) {
-  const timer = setTimeout(onStall, stallSeconds * 1000);
-  return {
-    moved() {
-      timer.refresh();
-    },
-    stop() {
-      clearTimeout(timer);
     },
   };
 }

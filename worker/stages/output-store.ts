@@ -16,3 +16,20 @@ export interface OutputStore {
   /** Everything below the prefix. */
   list(signal?: AbortSignal): Promise<readonly StoredObject[]>;
 }
+
+/** The same store, which tells of each answer (J12). */
+export function tellingStore(store: OutputStore, onAnswer: () => void): OutputStore {
+  const telling =
+    <Words extends unknown[], Answer>(ask: (...words: Words) => Promise<Answer>) =>
+    async (...words: Words): Promise<Answer> => {
+      const answer = await ask(...words);
+      onAnswer();
+      return answer;
+    };
+  return {
+    put: telling(store.put),
+    putText: telling(store.putText),
+    readText: telling(store.readText),
+    list: telling(store.list),
+  };
+}

@@ -1,7 +1,7 @@
 /** One picture that stands for the video until somebody chooses another. */
 import { stat } from "node:fs/promises";
 import { posterArgs } from "../ffmpeg/args.ts";
-import { run } from "../ffmpeg/run.ts";
+import { type RunWatch, run } from "../ffmpeg/run.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
 import type { EncodePlan } from "./plan.ts";
 
@@ -14,7 +14,7 @@ export async function makePoster(
   plan: EncodePlan,
   sourcePath: string,
   outputPath: string,
-  signal?: AbortSignal,
+  watch: RunWatch = {},
 ): Promise<boolean> {
   const places = [
     { seconds: plan.posterAtSeconds, lit: true },
@@ -24,7 +24,7 @@ export async function makePoster(
   ];
   for (const place of places) {
     await run(tools, "ffmpeg", posterArgs(plan, sourcePath, outputPath, place), {
-      signal,
+      ...watch,
       timeoutSeconds: 120,
     });
     const size = await stat(outputPath).then(

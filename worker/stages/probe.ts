@@ -5,7 +5,7 @@ import { displayedSize, type Ratio, type Rotation, type Size } from "@reelkeep/c
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
 import { checkVideoFacts, requireVideo } from "@reelkeep/core/upload/admission";
 import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
-import { run } from "../ffmpeg/run.ts";
+import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
 import { type FfprobeAnswer, type FfprobeFrame, type FfprobeStream, parseFfprobe } from "./ffprobe-json.ts";
 import { scanPackets } from "./scan-packets.ts";
@@ -54,10 +54,6 @@ export interface SourceProbe {
   readonly audio: readonly AudioProbe[];
 }
 
-export interface ProbeOptions {
-  readonly signal?: AbortSignal | undefined;
-}
-
 const probeTimeoutSeconds = 120;
 /** Each costs a run of ffprobe, and a file may claim thousands. Films come with ten or so. */
 const audioTracksMax = 16;
@@ -77,13 +73,13 @@ export async function probeSource(
   tools: MediaTools,
   path: string,
   profile: Pick<EncodingProfile, "limits">,
-  options: ProbeOptions = {},
+  watch: RunWatch = {},
 ): Promise<SourceProbe> {
   const { size: sizeBytes } = await stat(path);
   if (sizeBytes === 0) throw new AppError("empty-file");
   requireVideo(readSignature(await readHead(path)));
 
-  const answer = await ffprobe(tools, path, ["-show_format", "-show_streams"], options);
+  const answer = await ffprobe(tools, path, ["-show_format", "-show_streams"], watch);
   if (!answer) throw new AppError("unreadable-file");
   const stream = mainVideoStream(answer.streams);
   if (!stream) throw new AppError("no-video-track");
@@ -92,17 +88,17 @@ export async function probeSource(
   if (!stream.codec_name || !width || !height) throw unsupportedCodec(stream);
   checkVideoFacts({ width, height, hasVideo: true, durationSeconds: null }, profile.limits);
 
-  const frames = await decodeSome(tools, path, stream.index, options);
+  const frames = await decodeSome(tools, path, stream.index, watch);
   const video = describeVideo(answer, stream, stream.codec_name, { width, height }, frames);
   const durationSeconds =
-    statedDuration(answer, stream) ?? (await measuredDuration(tools, path, stream.index, options));
+    statedDuration(answer, stream) ?? (await measuredDuration(tools, path, stream.index, watch));
   checkVideoFacts({ ...video.coded, hasVideo: true, durationSeconds }, profile.limits);
   return {
     container: answer.format.format_name ?? "unknown",
     sizeBytes,
     durationSeconds,
     video,
-    audio: await decodableAudio(tools, path, answer, options),
+    audio: await decodableAudio(tools, path, answer, watch),
   };
 }
 
@@ -121,12 +117,12 @@ async function ffprobe(
   tools: MediaTools,
   path: string,
   show: readonly string[],
-  { signal }: ProbeOptions,
+  watch: RunWatch,
 ): Promise<FfprobeAnswer | null> {
   let text = "";
   const args = ["-v", "error", "-of", "json", ...inputSandbox, ...show, inputUrl(path)];
   const { exitCode } = await run(tools, "ffprobe", args, {
-    signal,
+    ...watch,
     timeoutSeconds: probeTimeoutSeconds,
     onStdout: (chunk) => {
       text += chunk;
@@ -178,10 +174,10 @@ async function decodeSome(
   tools: MediaTools,
   path: string,
   index: number,
-  options: ProbeOptions,
+  watch: RunWatch,
 ): Promise<FfprobeFrame[]> {
   for (const packets of packetsToTry) {
-    const frames = await decodeFrames(tools, path, index, packets, options);
+    const frames = await decodeFrames(tools, path, index, packets, watch);
     if (frames.length > 0) return frames;
   }
   throw new AppError("undecodable-video");
@@ -192,15 +188,10 @@ async function decodeFrames(
   path: string,
   index: number,
   packets: number,
-  options: ProbeOptions,
+  watch: RunWatch,
 ): Promise<FfprobeFrame[]> {
   const show = ["-select_streams", String(index), "-read_intervals", `%+#${packets}`];
-  const answer = await ffprobe(
-    tools,
-    path,
-    [...show, "-show_frames", "-show_entries", frameEntries],
-    options,
-  );
+  const answer = await ffprobe(tools, path, [...show, "-show_frames", "-show_entries", frameEntries], watch);
   return answer?.frames ?? [];
 }
 
@@ -257,8 +248,8 @@ function statedDuration({ format }: FfprobeAnswer, stream: FfprobeStream): numbe
   return lateSeconds < format.duration ? format.duration - lateSeconds : null;
 }
 
-async function measuredDuration(tools: MediaTools, path: string, index: number, { signal }: ProbeOptions) {
-  const { firstSeconds, lastSeconds, endSeconds } = await scanPackets(tools, path, index, signal);
+async function measuredDuration(tools: MediaTools, path: string, index: number, watch: RunWatch) {
+  const { firstSeconds, lastSeconds, endSeconds } = await scanPackets(tools, path, index, watch);
   return Math.max(endSeconds, lastSeconds + shortestSeconds) - firstSeconds;
 }
 
@@ -270,7 +261,7 @@ async function decodableAudio(
   tools: MediaTools,
   path: string,
   { streams, format }: FfprobeAnswer,
-  options: ProbeOptions,
+  watch: RunWatch,
 ): Promise<AudioProbe[]> {
   const isDefault = (stream: FfprobeStream) => stream.disposition.default === 1;
   const found: AudioProbe[] = [];
@@ -279,7 +270,7 @@ async function decodableAudio(
     const { codec_type, codec_name: codec, channels, sample_rate } = stream;
     if (codec_type !== "audio" || !codec || !channels || !sample_rate) continue;
     if (++looks > audioTracksMax) break;
-    if ((await decodeFrames(tools, path, stream.index, 50, options)).length === 0) continue;
+    if ((await decodeFrames(tools, path, stream.index, 50, watch)).length === 0) continue;
     found.push({
       index: stream.index,
       codec,

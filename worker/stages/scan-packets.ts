@@ -1,6 +1,6 @@
 /** What a stream's packets say of its length, whatever its container's header says. */
 import { AppError } from "@reelkeep/core/errors";
-import { run } from "../ffmpeg/run.ts";
+import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
 
 /** In seconds of the container's clock. */
@@ -23,7 +23,7 @@ export async function scanPackets(
   tools: MediaTools,
   path: string,
   streamIndex: number,
-  signal?: AbortSignal,
+  watch: RunWatch = {},
 ): Promise<PacketSpan> {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
@@ -31,7 +31,7 @@ export async function scanPackets(
   let rest = "";
   const show = ["-select_streams", String(streamIndex), "-show_entries", "packet=pts_time,duration_time"];
   await run(tools, "ffprobe", ["-v", "error", "-of", "csv=p=0", ...inputSandbox, ...show, inputUrl(path)], {
-    signal,
+    ...watch,
     timeoutSeconds: scanTimeoutSeconds,
     onStdout: (chunk) => {
       const lines = (rest + chunk).split("\n");

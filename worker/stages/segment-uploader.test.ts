@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "@reelkeep/core/errors";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { watchForStall } from "../stall-watch.ts";
 import { ffmpeg, transcodeInto } from "../testing/media.ts";
 import { directoryStore } from "./directory-store.ts";
 import type { OutputStore } from "./output-store.ts";
@@ -76,12 +77,23 @@ describe("storage that fails", () => {
   });
 
   it("J12 an encoder that stands still ends as stalled", async () => {
-    await expect(
-      transcodeInto(root, source, {
-        stallSeconds: 0.5,
-        store: withPut(() => new Promise(() => {})),
-      }),
-    ).rejects.toMatchObject({ code: "stalled", retryable: true });
+    const abort = new AbortController();
+    let moves = 0;
+    using _ = watchForStall(
+      () => moves,
+      2,
+      () => abort.abort(new AppError("stalled")),
+    );
+    const running = transcodeInto(root, source, {
+      signal: abort.signal,
+      onMove: () => {
+        moves++;
+      },
+      store: withPut(() => new Promise(() => {})),
+    });
+    await expect(running).rejects.toMatchObject({ code: "stalled", retryable: true });
+    // It told of what had moved before.
+    expect(moves).toBeGreaterThan(3);
   });
 
   it("M5 local segments are deleted once storage has them", async () => {

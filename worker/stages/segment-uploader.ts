@@ -3,6 +3,7 @@ import { unlink } from "node:fs/promises";
 import { AppError, toAppError } from "@reelkeep/core/errors";
 import { contentTypeOf } from "@reelkeep/core/object-keys";
 import PQueue from "p-queue";
+import { rejectWhenAborted } from "../reject-when-aborted.ts";
 import type { OutputStore, StoredObject } from "./output-store.ts";
 import { withRetries } from "./retries.ts";
 import type { CutSegment } from "./segment-list.ts";
@@ -64,19 +65,13 @@ export function segmentUploader(options: {
     },
     pendingBytes: () => pendingBytes,
     async drain() {
-      await Promise.race([queue.onIdle(), rejectOnAbort(options.signal)]);
+      // An upload that hangs must not keep its worker from leaving.
+      await Promise.race([queue.onIdle(), rejectWhenAborted(options.signal)]);
       options.signal.throwIfAborted();
       if (failure) throw failure;
     },
   };
 }
-
-/** An upload that hangs must not keep its worker from leaving. */
-const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 
 function requireSize(stored: StoredObject, sizeBytes: number): void {
   if (stored.sizeBytes !== sizeBytes)
