@@ -2,7 +2,6 @@ import {
   DescribeInstancesCommand,
   type DescribeInstancesCommandInput,
   EC2Client,
-  EC2ServiceException,
   type Instance,
   RunInstancesCommand,
   type RunInstancesCommandInput,
@@ -11,6 +10,7 @@ import { mockClient } from "aws-sdk-client-mock";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createEc2Fleet } from "./ec2-fleet.ts";
+import { ec2Refusal, testFleetConfig, testLaunch } from "./testing/ec2.ts";
 
 const faults = [
   "InsufficientInstanceCapacity",
@@ -31,12 +31,7 @@ type Fault = (typeof faults)[number];
 function fakeEc2(faultsToCome: (Fault | null)[]) {
   const machines = new Map<string, Instance>();
   const refuse = (name: string) => {
-    throw new EC2ServiceException({
-      name,
-      message: "",
-      $fault: "client",
-      $metadata: { httpStatusCode: name === "InternalError" ? 500 : 400 },
-    });
+    throw ec2Refusal(name, name === "InternalError" ? 500 : 400);
   };
   const run = (input: RunInstancesCommandInput) => {
     const token = input.ClientToken!;
@@ -66,19 +61,7 @@ function fakeEc2(faultsToCome: (Fault | null)[]) {
   return { machines, run, describe };
 }
 
-const fleet = createEc2Fleet({
-  region: "us-east-1",
-  fleetName: "test",
-  launchTemplate: { id: "lt-0abc", version: "1" },
-  subnets: [
-    { zone: "us-east-1a", subnetId: "subnet-a" },
-    { zone: "us-east-1b", subnetId: "subnet-b" },
-  ],
-  scratchDevice: "/dev/sdf",
-  bootScript: "",
-  workerEnv: {},
-  retryDelaysMs: [0, 0],
-});
+const fleet = createEc2Fleet(testFleetConfig);
 
 it("J6 however EC2 fails, one provisioning token gives one machine, and a refusal means that there is none", async () => {
   const mock = mockClient(EC2Client);
@@ -89,17 +72,7 @@ it("J6 however EC2 fails, one provisioning token gives one machine, and a refusa
       mock.reset();
       mock.on(RunInstancesCommand).callsFake(ec2.run);
       mock.on(DescribeInstancesCommand).callsFake(ec2.describe);
-      const launch = () =>
-        fleet
-          .launch({
-            actionKey: "k",
-            generation: 1,
-            provisioningToken: "t",
-            sourceSizeBytes: 1e6,
-            sourceDurationSeconds: 10,
-            profile: "hls-ts-v1",
-          })
-          .catch(() => null);
+      const launch = () => fleet.launch(testLaunch).catch(() => null);
 
       // An unknown launch is repeated, as its caller may.
       let outcome = await launch();

@@ -1,7 +1,6 @@
 import {
   DescribeInstancesCommand,
   EC2Client,
-  EC2ServiceException,
   type Instance,
   RunInstancesCommand,
   type RunInstancesCommandInput,
@@ -10,7 +9,7 @@ import {
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createEc2Fleet } from "./ec2-fleet.ts";
-import type { LaunchRequest } from "./worker-fleet.ts";
+import { ec2Refusal as refusal, testLaunch as request, testFleetConfig } from "./testing/ec2.ts";
 
 const ec2 = mockClient(EC2Client);
 beforeEach(() => {
@@ -18,31 +17,8 @@ beforeEach(() => {
   ec2.on(DescribeInstancesCommand).resolves({ Reservations: [] });
 });
 
-const fleet = createEc2Fleet({
-  region: "eu-central-1",
-  fleetName: "reelkeep-test",
-  launchTemplate: { id: "lt-0abc", version: "7" },
-  subnets: [
-    { zone: "eu-central-1a", subnetId: "subnet-a" },
-    { zone: "eu-central-1b", subnetId: "subnet-b" },
-  ],
-  scratchDevice: "/dev/sdf",
-  bootScript: "echo boot",
-  workerEnv: { S3_BUCKET: "media" },
-  retryDelaysMs: [0, 0],
-});
+const fleet = createEc2Fleet(testFleetConfig);
 
-const request: LaunchRequest = {
-  actionKey: "0198c1de-0000-7000-8000-000000000001",
-  generation: 2,
-  provisioningToken: "0198c1de-0000-7000-8000-0000000000ff",
-  sourceSizeBytes: 10 * 2 ** 30,
-  sourceDurationSeconds: 600,
-  profile: "hls-ts-v1",
-};
-
-const refusal = (name: string, httpStatusCode = 400) =>
-  new EC2ServiceException({ name, message: "", $fault: "client", $metadata: { httpStatusCode } });
 const noCapacity = refusal("InsufficientInstanceCapacity", 500);
 const cutConnection = Object.assign(new Error("socket hang up"), { code: "ECONNRESET" });
 

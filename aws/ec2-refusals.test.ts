@@ -1,14 +1,11 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { EC2ServiceException } from "@aws-sdk/client-ec2";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createEc2Fleet } from "./ec2-fleet.ts";
 import { describeEc2Error, judgeLaunchError } from "./ec2-refusals.ts";
+import { ec2Refusal as refusal, testFleetConfig, testLaunch } from "./testing/ec2.ts";
 import type { LaunchOutcome } from "./worker-fleet.ts";
-
-const refusal = (name: string, httpStatusCode: number, message = "") =>
-  new EC2ServiceException({ name, message, $fault: "client", $metadata: { httpStatusCode } });
 
 describe("what an error means", () => {
   it.each([
@@ -88,25 +85,11 @@ describe("an EC2 that fails", () => {
 
   const launch = (requestTimeoutMs = 1_000): Promise<LaunchOutcome> =>
     createEc2Fleet({
-      region: "us-east-1",
+      ...testFleetConfig,
       endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       credentials: { accessKeyId: "test", secretAccessKey: "test" },
-      fleetName: "test",
-      launchTemplate: { id: "lt-0abc", version: "1" },
-      subnets: [{ zone: "us-east-1a", subnetId: "subnet-a" }],
-      scratchDevice: "/dev/sdf",
-      bootScript: "",
-      workerEnv: {},
-      retryDelaysMs: [0, 0],
       requestTimeoutMs,
-    }).launch({
-      actionKey: "k",
-      generation: 1,
-      provisioningToken: "t",
-      sourceSizeBytes: 1e6,
-      sourceDurationSeconds: 10,
-      profile: "hls-ts-v1",
-    });
+    }).launch({ ...testLaunch, provisioningToken: "t" });
 
   it.each([
     ["a cut connection", cut],
