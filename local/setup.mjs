@@ -26,8 +26,13 @@ const tasks = {
   build: { needs: [requireFfmpeg], steps: [["local/prepare.ts", "start"]] },
   test: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts"]] },
   "test:faults": { needs: [requireFfmpeg], steps: [["local/test.ts", "--only-faults"]] },
+  "test:mutations": { needs: [requireFfmpeg], steps: [["e2e/faults/mutations/run.ts"]] },
   e2e: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts", "--only-browser"]] },
   check: { steps: [["local/check.ts"]] },
+  "bench:jobs": {
+    needs: [requireFfmpeg],
+    steps: [["local/prepare.ts", "start"], ["bench/jobs.ts"]],
+  },
   transcode: {
     needs: [requireFfmpeg],
     steps: [["local/prepare.ts", "transcode"], ["dist/transcode.js"]],

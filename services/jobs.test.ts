@@ -149,6 +149,11 @@ describe("failure", () => {
       } else expect(job).toMatchObject({ state: "failed", errorCode: "encoder-failed", attemptCount: 3 });
     }
     expect(waits).toEqual([20, 40]);
+    const messages = await context.db
+      .select()
+      .from(outboxMessages)
+      .where(eq(outboxMessages.actionKey, seeded.job.actionKey));
+    expect(messages.map(({ kind }) => kind).sort()).toEqual(["job-ended", "launch-worker", "launch-worker"]);
     const attempts = await listAttempts(context.db, seeded.job.actionKey);
     expect(attempts.map(({ state, errorCode, stage }) => [state, errorCode, stage])).toEqual(
       Array(3).fill(["failed", "encoder-failed", "encode"]),

@@ -37,8 +37,6 @@ export async function publishVersion(
   output: VerifiedOutput,
 ): Promise<PublishOutcome> {
   return db.transaction(async (tx): Promise<PublishOutcome> => {
-    const published = await findVersionOfAttempt(tx, lease.attemptId);
-    if (published) return { outcome: "published", version: published };
     const attempt = await findAttempt(tx, lease.attemptId);
     if (!attempt) return { outcome: "lease-lost" };
 
@@ -46,9 +44,9 @@ export async function publishVersion(
     const assetId = (await findJob(tx, lease.actionKey))?.assetId;
     const asset = assetId ? await lockAsset(tx, assetId) : null;
     if (!asset) return { outcome: "lease-lost" };
-    // A twin of this call may have published while this one waited for the lock.
-    const twin = await findVersionOfAttempt(tx, lease.attemptId);
-    if (twin) return { outcome: "published", version: twin };
+    // This call's answer may have been lost, or a twin of it published while it waited for the lock.
+    const published = await findVersionOfAttempt(tx, lease.attemptId);
+    if (published) return { outcome: "published", version: published };
     if (asset.state !== "active")
       return { outcome: asset.state === "blocked" ? "asset-blocked" : "asset-deleted" };
     const job = await lockJob(tx, lease.actionKey);

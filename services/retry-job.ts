@@ -22,9 +22,7 @@ export async function retryJob(
   const job = await findJob(db, actionKey);
   if (!job) throw new AppError("not-found");
   await requireAsset({ db }, actor, job.assetId, "retry-job");
-  if (job.generation > generation) return;
-  requireEnded(job);
-  await requireSource(store, job);
+  const sourceProblem = await judgeSource(store, job);
   await db.transaction(async (tx) => {
     const asset = await lockAsset(tx, job.assetId);
     if (asset?.state !== "active")
@@ -32,6 +30,7 @@ export async function retryJob(
     const current = (await lockJob(tx, actionKey))!;
     if (current.generation > generation) return;
     requireEnded(current);
+    if (sourceProblem) throw sourceProblem;
     if (await isSuperseded(tx, asset.id, current.sourceRevision)) throw new AppError("newer-file");
     const reopened = await reopenJob(tx, actionKey, generation);
     if (!reopened) throw new AppError("conflict");
@@ -44,9 +43,9 @@ function requireEnded({ state }: Job): void {
   if (state !== "failed" && state !== "cancelled") throw new AppError("job-unfinished");
 }
 
-/** What would be processed must still be what was admitted. */
-async function requireSource(store: ServiceContext["store"], job: Job): Promise<void> {
+/** What would be processed must still be what was admitted. Asked before anything is locked: storage may be slow. */
+async function judgeSource(store: ServiceContext["store"], job: Job): Promise<AppError | null> {
   const object = await store.head(job.sourceKey);
-  if (!object) throw new AppError("source-gone");
-  if (object.etag !== job.sourceEtag) throw new AppError("source-changed");
+  if (!object) return new AppError("source-gone");
+  return object.etag === job.sourceEtag ? null : new AppError("source-changed");
 }

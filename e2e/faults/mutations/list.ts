@@ -1,0 +1,171 @@
+import type { Mutation } from "./mutation.ts";
+
+/**
+ * Bugs that were seen to be caught. `npm run test:mutations` puts each into a copy of the code and demands that its
+ * test fails; `list.test.ts` keeps the texts and titles true. Whoever writes a guarantee adds the bug that breaks it.
+ */
+export const mutations: readonly Mutation[] = [
+  {
+    bug: "Drop the lease guard from every move that needs one",
+    file: "db/job-moves.ts",
+    from: "return and(eq(jobs.beingProcessedBy, held.attemptId!), gt(jobs.leaseExpiryTime, now));",
+    to: "return undefined;",
+    caughtBy: { file: "services/jobs.test.ts", title: "P1 %s refuses publication and changes nothing" },
+  },
+  {
+    bug: "Let the holder of a lease that ran out go on",
+    file: "db/job-moves.ts",
+    from: "return and(eq(jobs.beingProcessedBy, held.attemptId!), gt(jobs.leaseExpiryTime, now));",
+    to: "return eq(jobs.beingProcessedBy, held.attemptId!);",
+    caughtBy: { file: "db/jobs.test.ts", title: "J2 $state + $move ($lease lease) $verdict" },
+  },
+  {
+    bug: "Recover leases that still hold",
+    file: "db/job-moves.ts",
+    from: "return lte(jobs.leaseExpiryTime, now);",
+    to: "return undefined;",
+    caughtBy: { file: "db/jobs.test.ts", title: "J2 $state + $move ($lease lease) $verdict" },
+  },
+  {
+    bug: "Skip the generation check in a claim",
+    file: "db/job-moves.ts",
+    from: "    eq(jobs.generation, claim.generation),\n",
+    to: "",
+    caughtBy: {
+      file: "services/manage-jobs.test.ts",
+      title: "J11 a worker of the old generation can't claim",
+    },
+  },
+  {
+    bug: "Skip the generation check in a publication",
+    file: "services/publish-version.ts",
+    from: "if (!job || job.generation !== attempt.generation)",
+    to: "if (!job)",
+    caughtBy: { file: "services/jobs.test.ts", title: "P1 %s refuses publication and changes nothing" },
+  },
+  {
+    bug: "Skip the generation check of a retry, so that two clicks are two",
+    file: "services/retry-job.ts",
+    from: "    if (current.generation > generation) return;\n",
+    to: "",
+    caughtBy: { file: "services/manage-jobs.test.ts", title: "J11 two clicks at once" },
+  },
+  {
+    bug: "Claim a job whose cancellation was requested",
+    file: "db/job-moves.ts",
+    from: "    lt(jobs.attemptCount, jobs.attemptLimit),\n    isNull(jobs.cancelRequestedAt),\n  );\n\n/** J3",
+    to: "    lt(jobs.attemptCount, jobs.attemptLimit),\n  );\n\n/** J3",
+    caughtBy: { file: "services/jobs.test.ts", title: "J10 a waiting job whose cancellation was requested" },
+  },
+  {
+    bug: "Publish what was to be cancelled",
+    file: "services/publish-version.ts",
+    from: '    if (job.beingProcessedBy === lease.attemptId && job.cancelRequestedAt) return { outcome: "cancelled" };\n',
+    to: "",
+    caughtBy: { file: "services/manage-jobs.test.ts", title: "J10 a job that is worked on is told" },
+  },
+  {
+    bug: "Publish an older revision after a newer one",
+    file: "services/publish-version.ts",
+    from: '    if (await isSuperseded(tx, asset.id, job.sourceRevision)) return { outcome: "superseded" };\n',
+    to: "",
+    caughtBy: { file: "services/jobs.test.ts", title: "P1 %s refuses publication and changes nothing" },
+  },
+  {
+    bug: "Take a lost answer to a publication for a second one",
+    file: "services/publish-version.ts",
+    from: '    if (published) return { outcome: "published", version: published };\n',
+    to: "",
+    caughtBy: { file: "services/jobs.test.ts", title: "J2 P1 publishing again from the same attempt" },
+  },
+  {
+    bug: "Forget the intent when a job is to be tried again",
+    file: "services/fail-attempt.ts",
+    from: "    await announce(tx, job, waiting ? backoffSeconds : 0);\n",
+    to: "",
+    caughtBy: { file: "services/jobs.test.ts", title: "J5 a failure worth another try backs off" },
+  },
+  {
+    bug: "Forget to enter an ended attempt's output for deletion",
+    file: "services/fail-attempt.ts",
+    from: "  if (!(await endAttempt(tx, move, attempt.id, facts))) return;\n",
+    to: "  await endAttempt(tx, move, attempt.id, facts);\n  return;\n",
+    caughtBy: { file: "services/jobs.test.ts", title: "J5 the ledger removes an attempt's output" },
+  },
+  {
+    bug: "Delete what a version needs",
+    file: "services/clean-storage.ts",
+    from: "if (await isStillNeeded(db, entry)) {",
+    to: "if (false as boolean) {",
+    caughtBy: { file: "services/jobs.test.ts", title: "J5 the ledger removes an attempt's output" },
+  },
+  {
+    bug: "Launch while another launch is under way",
+    file: "db/job-launches.ts",
+    from: "        isNull(jobs.provisioningToken),\n        or(isNull(jobs.retryAt)",
+    to: "        or(isNull(jobs.retryAt)",
+    caughtBy: { file: "db/jobs.test.ts", title: "J6 of two launches of one job, one begins" },
+  },
+  {
+    bug: "Count only machines that work, not those that may still come or linger",
+    file: "services/dispatch-outbox.ts",
+    from: "return (await countOpenLaunches(tx)) >= workersMax",
+    to: "return 0 >= workersMax",
+    caughtBy: { file: "services/dispatch-outbox.test.ts", title: "J8 jobs above the ceiling wait" },
+  },
+  {
+    bug: "Free an orphan's place before its machine is gone",
+    file: "services/reap-machines.ts",
+    from: "      return machine ? settlePresent(needs, entry, machine) : settleAbsent(needs, entry, options);",
+    to: "      return machine && entry.isWanted\n        ? settlePresent(needs, entry, machine)\n        : settleAbsent(needs, entry, options);",
+    caughtBy: { file: "services/dispatch-outbox.test.ts", title: "J8 an orphan takes its place" },
+  },
+  {
+    bug: "Let missing capacity use up attempts",
+    file: "services/dispatch-outbox.ts",
+    from: 'const passing = refusal.reason !== "invalid";',
+    to: "const passing = false as boolean;",
+    caughtBy: { file: "services/dispatch-outbox.test.ts", title: "J7 missing capacity and throttling" },
+  },
+  {
+    bug: "Take a launch without an answer for refused",
+    file: "services/dispatch-outbox.ts",
+    from: '.catch((error: unknown) => ({ outcome: "unknown" as const, error: toAppError(error, "launch-failed") }));',
+    to: '.catch((error: unknown) => ({ outcome: "refused" as const, reason: "no-capacity" as const, message: String(error) }));',
+    caughtBy: { file: "services/dispatch-outbox.test.ts", title: "J7 no answer isn't a refusal" },
+  },
+  {
+    bug: "End a machine without asking again whether it works",
+    file: "services/reap-machines.ts",
+    from: '  if (now?.isWanted) return "kept";\n',
+    to: "  void now;\n",
+    caughtBy: {
+      file: "services/reap-machines.test.ts",
+      title: "J6 a worker that claims between the look and the end keeps its machine",
+    },
+  },
+  {
+    bug: "Repeat a launch without ending the machine whose answer was lost",
+    file: "services/recover-jobs.ts",
+    from: "      await fleet.terminate(machine.machineId);\n",
+    to: "      void machine;\n",
+    caughtBy: { file: "services/recover-jobs.test.ts", title: "J6 J7 a launch whose answer was lost" },
+  },
+  {
+    bug: "Ignore the day's budget",
+    file: "services/dispatch-outbox.ts",
+    from: "if (dailyBudgetUsd !== null && (await sumSpentToday(tx)) >= dailyBudgetUsd)",
+    to: "if (dailyBudgetUsd === -1)",
+    caughtBy: { file: "services/dispatch-outbox.test.ts", title: "J8 once the day's budget is spent" },
+  },
+  {
+    bug: "Admit once for each event",
+    file: "services/admit-upload.ts",
+    from: "    if (!(await admit(tx, upload.actionKey, { etag, sourceRevision }))) return;\n",
+    to: "    await admit(tx, upload.actionKey, { etag, sourceRevision });\n",
+    caughtBy: {
+      file: "services/upload.test.ts",
+      title: "U5 complete and the event, a hundred times at once",
+    },
+  },
+];
