@@ -19,6 +19,12 @@ import {
   playbackGrantSchema,
 } from "@reelkeep/core/api/assets";
 import {
+  type AssetStateChange,
+  type JobListQuery,
+  jobListSchema,
+  type RetryRequest,
+} from "@reelkeep/core/api/jobs";
+import {
   completeAnswerSchema,
   mediaStatusSchema,
   type SignRequest,
@@ -72,7 +78,7 @@ const unreachable = (cause: unknown) =>
   );
 
 interface Call {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
@@ -129,6 +135,9 @@ export const getAsset = (id: string, signal?: AbortSignal) =>
   ask(`/api/assets/${id}`, assetSummarySchema, { signal });
 export const changeAsset = (id: string, body: AssetChange) =>
   ask(`/api/assets/${id}`, assetSummarySchema, { method: "PATCH", body });
+export const setAssetState = (id: string, body: AssetStateChange) =>
+  tell(`/api/assets/${id}/state`, { method: "PUT", body });
+export const deleteAsset = (id: string) => tell(`/api/assets/${id}`, { method: "DELETE" });
 
 /** Sets the cookies that open the film, as a side effect. */
 export const grantPlayback = (assetId: string, body: PlaybackRequest, signal?: AbortSignal) =>
@@ -154,3 +163,11 @@ export const confirmUpload = (actionKey: string) =>
 export const giveUpUpload = (actionKey: string) => tell(`/api/media/${actionKey}`, { method: "DELETE" });
 export const getMediaStatus = (actionKey: string, signal?: AbortSignal) =>
   ask(`/api/media/${actionKey}`, mediaStatusSchema, { signal });
+export const cancelJob = (actionKey: string) => tell(`/api/media/${actionKey}/cancel`, { method: "POST" });
+export const retryJob = (actionKey: string, body: RetryRequest) =>
+  tell(`/api/media/${actionKey}/retry`, { method: "POST", body });
+export function listJobs(query: JobListQuery, signal?: AbortSignal) {
+  const search = new URLSearchParams({ filter: query.filter });
+  if (query.cursor) search.set("cursor", query.cursor);
+  return ask(`/api/admin/jobs?${search}`, jobListSchema, { signal });
+}

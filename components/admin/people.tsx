@@ -59,7 +59,7 @@ function PeopleTable({ people }: { people: PeopleList["people"] }) {
             {person.videoCount === 1 ? "1 video" : `${person.videoCount} videos`}
           </span>
           <span className="text-right text-small text-ink-soft">
-            since <LocalMoment iso={person.createdAt} withTime={false} />
+            since <LocalMoment iso={person.createdAt} as="day" />
           </span>
         </li>
       ))}

@@ -2,31 +2,10 @@
 import type { AssetFilter } from "@reelkeep/core/api/assets";
 import { Film, SearchX } from "lucide-react";
 import Link from "next/link";
-import type { ReactNode } from "react";
 import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
 import { SampleButton } from "../upload/sample-button.tsx";
 import { UploadButton } from "../upload/upload-button.tsx";
-
-function Empty({
-  icon,
-  title,
-  text,
-  children,
-}: {
-  icon: ReactNode;
-  title: string;
-  text: string;
-  children?: ReactNode;
-}) {
-  return (
-    <div className="mx-auto flex max-w-md flex-col items-center py-20 text-center">
-      <div className="mb-4 text-ink-soft [&_svg]:size-5">{icon}</div>
-      <h2 className="text-lead font-semibold">{title}</h2>
-      <p className="mt-1 text-balance text-ink-soft">{text}</p>
-      {children && <div className="mt-6 flex flex-wrap justify-center gap-3">{children}</div>}
-    </div>
-  );
-}
 
 /** The first thing a new creator sees. */
 export function EmptyLibrary({ mayUpload }: { mayUpload: boolean }) {

@@ -1,6 +1,5 @@
-import type { AssetFilter, AssetList } from "@reelkeep/core/api/assets";
-import Link from "next/link";
-import { classNames } from "../ui/class-names.ts";
+import { type AssetFilter, type AssetList, assetFilters } from "@reelkeep/core/api/assets";
+import { LinkTabs } from "../ui/link-tabs.tsx";
 
 const labels: Record<AssetFilter, string> = {
   all: "All",
@@ -9,7 +8,7 @@ const labels: Record<AssetFilter, string> = {
 };
 
 /** The library's filters, as links that keep the search. */
-export function FilterTabs({
+export const FilterTabs = ({
   chosen,
   q,
   counts,
@@ -17,32 +16,17 @@ export function FilterTabs({
   chosen: AssetFilter;
   q: string;
   counts: AssetList["counts"] | undefined;
-}) {
-  return (
-    <nav aria-label="Filter" className="flex gap-1 border-b border-line">
-      {(Object.keys(labels) as AssetFilter[]).map((filter) => (
-        <Link
-          key={filter}
-          href={pathFor(filter, q)}
-          replace
-          scroll={false}
-          aria-current={filter === chosen ? "page" : undefined}
-          className={classNames(
-            "figures -mb-px border-b-2 px-3 py-2 whitespace-nowrap",
-            filter === chosen
-              ? "border-ink font-medium text-ink"
-              : "border-transparent text-ink-soft hover:text-ink",
-          )}
-        >
-          {labels[filter]}{" "}
-          {filter !== "all" && (
-            <span className="inline-block min-w-5 text-right">{counts?.[filter] ?? ""}</span>
-          )}
-        </Link>
-      ))}
-    </nav>
-  );
-}
+}) => (
+  <LinkTabs
+    label="Filter"
+    tabs={assetFilters.map((filter) => ({
+      label: labels[filter],
+      href: pathFor(filter, q),
+      chosen: filter === chosen,
+      count: filter === "all" ? null : counts?.[filter],
+    }))}
+  />
+);
 
 function pathFor(filter: AssetFilter, q: string): string {
   const search = new URLSearchParams();

@@ -1,6 +1,6 @@
 "use client";
 import type { Account } from "@reelkeep/core/api/accounts";
-import { LogOut, User, Users } from "lucide-react";
+import { ListVideo, LogOut, User, Users } from "lucide-react";
 import Link from "next/link";
 import { useSignOut } from "../account/use-sign-out.ts";
 import { themeChoices, useTheme } from "../theme/theme-choice.tsx";
@@ -8,7 +8,15 @@ import { Button } from "../ui/button.tsx";
 import { Menu, MenuChoices, MenuHeading, MenuItem, MenuLine } from "../ui/menu.tsx";
 
 /** Who is signed in, and what belongs to them rather than to a video. */
-export function AccountMenu({ account, maySeePeople }: { account: Account; maySeePeople: boolean }) {
+export function AccountMenu({
+  account,
+  maySeePeople,
+  maySeeJobs,
+}: {
+  account: Account;
+  maySeePeople: boolean;
+  maySeeJobs: boolean;
+}) {
   const [theme, chooseTheme] = useTheme();
   const signOut = useSignOut();
   return (
@@ -34,6 +42,13 @@ export function AccountMenu({ account, maySeePeople }: { account: Account; maySe
         <MenuItem asChild>
           <Link href="/admin/people">
             <Users aria-hidden /> People
+          </Link>
+        </MenuItem>
+      )}
+      {maySeeJobs && (
+        <MenuItem asChild>
+          <Link href="/admin/jobs">
+            <ListVideo aria-hidden /> Jobs
           </Link>
         </MenuItem>
       )}

@@ -21,7 +21,11 @@ export function Header({ account }: { account: Account }) {
         <SearchBox />
         <div className="flex items-center gap-3 sm:ml-auto">
           {mayDo(actor, "create-asset") && <UploadButton />}
-          <AccountMenu account={account} maySeePeople={mayDo(actor, "see-people")} />
+          <AccountMenu
+            account={account}
+            maySeePeople={mayDo(actor, "see-people")}
+            maySeeJobs={mayDo(actor, "see-jobs")}
+          />
         </div>
       </div>
     </header>

@@ -4,6 +4,14 @@ import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 
+/** How every dialog lies over the page. */
+export const dialogLook = {
+  overlay: "fixed inset-0 z-40 animate-appear bg-scrim",
+  content:
+    "fixed inset-x-4 top-1/2 z-50 mx-auto max-h-[calc(100dvh-2rem)] max-w-lg -translate-y-1/2 animate-appear overflow-y-auto rounded-md border border-line bg-surface p-6 focus:outline-none",
+  title: "text-lead font-semibold text-balance break-words",
+} as const;
+
 /** A dialog over the page; Escape and the cross close it, focus goes back to where it came from. */
 export function Dialog({
   trigger,
@@ -27,11 +35,11 @@ export function Dialog({
     >
       {trigger && <Radix.Trigger asChild>{trigger}</Radix.Trigger>}
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-scrim" />
-        <Radix.Content className="fixed inset-x-4 top-1/2 z-50 mx-auto max-h-[calc(100dvh-2rem)] max-w-lg -translate-y-1/2 animate-appear overflow-y-auto rounded-md border border-line bg-surface p-6 focus:outline-none">
+        <Radix.Overlay className={dialogLook.overlay} />
+        <Radix.Content className={dialogLook.content}>
           <div className="mb-5 flex items-start justify-between gap-4">
             <div>
-              <Radix.Title className="text-lead font-semibold text-balance">{title}</Radix.Title>
+              <Radix.Title className={dialogLook.title}>{title}</Radix.Title>
               <Radix.Description className="mt-1 text-ink-soft">{description}</Radix.Description>
             </div>
             <Radix.Close asChild>

@@ -1,5 +1,5 @@
 "use client";
-import { formatDay, formatMoment } from "@reelkeep/core/words/format";
+import { formatClock, formatDay, formatMoment } from "@reelkeep/core/words/format";
 import { useSyncExternalStore } from "react";
 
 const never = () => () => {};
@@ -12,9 +12,13 @@ const useInBrowser = (): boolean =>
     () => false,
   );
 
-/** A moment in the reader's own time zone, which the server doesn't know: empty until the browser fills it. */
-export function LocalMoment({ iso, withTime = true }: { iso: string; withTime?: boolean }) {
+const formats = { moment: formatMoment, day: formatDay, clock: formatClock };
+
+/**
+ * A moment in the reader's own time zone, which the server doesn't know: empty until the browser fills it. `as` a
+ * `day` it has no time, as a `clock` nothing but its time, to the second.
+ */
+export function LocalMoment({ iso, as = "moment" }: { iso: string; as?: keyof typeof formats }) {
   const inBrowser = useInBrowser();
-  const format = withTime ? formatMoment : formatDay;
-  return <time dateTime={iso}>{inBrowser ? format(iso, { now: new Date() }) : " "}</time>;
+  return <time dateTime={iso}>{inBrowser ? formats[as](iso, { now: new Date() }) : "\u00a0"}</time>;
 }

@@ -92,6 +92,13 @@ export class UploadQueue {
     this.store.remove(actionKey);
   }
 
+  /** Takes whatever belongs to a deleted video out of the list, and stops sending it. */
+  dropVideo(assetId: string): void {
+    for (const { actionKey, phase } of this.store.items().filter((item) => item.assetId === assetId))
+      if (phase === "admitted" || phase === "refused") this.dismiss(actionKey);
+      else this.cancel(actionKey);
+  }
+
   /** Notes what was typed; it is kept whatever becomes of the file. */
   describe(actionKey: string, details: Partial<Pick<UploadItem, "title" | "description">>): void {
     this.store.change(actionKey, { ...details, detailsSaved: false });

@@ -3,19 +3,32 @@ import type { MediaStatus } from "@reelkeep/core/api/media";
 import { Film } from "lucide-react";
 
 /** Where the film will be: says when there is something to see. */
-export function FilmPlace({ asset, media }: { asset: AssetSummary; media: MediaStatus | undefined }) {
+export function FilmPlace({
+  asset,
+  media,
+  mayAllow,
+}: {
+  asset: AssetSummary;
+  media: MediaStatus | undefined;
+  /** Whether this person can end a block. */
+  mayAllow: boolean;
+}) {
   return (
     <div className="grid aspect-video place-items-center rounded-md border border-line bg-sunken p-6 text-center text-ink-soft">
       <div className="flex flex-col items-center gap-3">
         <Film aria-hidden className="size-5" />
-        <p className="text-balance">{sentence(asset, media)}</p>
+        <p className="text-balance">{asset.state === "blocked" ? blockedWords(mayAllow) : sentence(media)}</p>
       </div>
     </div>
   );
 }
 
-function sentence(asset: AssetSummary, media: MediaStatus | undefined): string {
-  if (asset.state === "blocked") return "An admin has blocked this video. Ask an admin.";
+const blockedWords = (mayAllow: boolean): string =>
+  mayAllow
+    ? "This video is blocked: nobody can watch it. You can allow it again in its menu, above."
+    : "An admin has blocked this video. Ask an admin.";
+
+function sentence(media: MediaStatus | undefined): string {
   switch (media?.status) {
     case "url-created":
     case "file-uploaded":

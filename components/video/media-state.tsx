@@ -1,16 +1,36 @@
 "use client";
+import type { AssetSummary } from "@reelkeep/core/api/assets";
 import type { MediaStatus } from "@reelkeep/core/api/media";
-import { describeMedia } from "@reelkeep/core/words/status";
-import { useEffect, useState } from "react";
+import { describeMedia, isSettled } from "@reelkeep/core/words/status";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { JobActs } from "../jobs/job-acts.tsx";
+import type { OfferedActs } from "../jobs/offered-acts.ts";
 import { ProgressBar } from "../ui/progress-bar.tsx";
 import { StatusLabel } from "../ui/status-line.tsx";
 import { RenditionList } from "./rendition-list.tsx";
 
-/** What is going on with a video's newest file, in plain words and, while it is worked on, in figures. */
-export function MediaState({ media }: { media: MediaStatus }) {
+/**
+ * What is going on with a video's newest file, in plain words and, while it is worked on, in figures; and what can be
+ * done about it. `children` are further ways on, shown below.
+ */
+export function MediaState({
+  media,
+  asset,
+  offered,
+  children,
+}: {
+  media: MediaStatus;
+  asset: AssetSummary;
+  offered: OfferedActs;
+  children?: ReactNode;
+}) {
+  const section = useRef<HTMLElement>(null);
   const words = describeMedia(media, { now: useNow(media.waitingReason === "retry-backoff") });
+  const stillPlays = asset.version && asset.state === "active" && isSettled(media.status);
   return (
     <section
+      ref={section}
+      tabIndex={-1}
       aria-labelledby="media-state"
       className="flex flex-col gap-4 rounded-md border border-line bg-surface p-5"
     >
@@ -24,15 +44,18 @@ export function MediaState({ media }: { media: MediaStatus }) {
         </p>
         <p aria-live="polite" className="mt-1 text-ink-soft">
           {words.detail}
+          {stillPlays && ` Version ${asset.version?.versionNumber} still plays.`}
         </p>
         {media.failure && words.tone === "bad" && (
           <p className="mt-2 font-mono text-small text-ink-soft">{media.failure.code}</p>
         )}
       </div>
       {words.fraction !== null && <ProgressBar label="Processing" fraction={words.fraction} />}
-      {media.status === "job-received" && media.progress.renditions.length > 0 && (
+      {media.status === "job-received" && !media.cancelRequested && media.progress.renditions.length > 0 && (
         <RenditionList renditions={media.progress.renditions} />
       )}
+      <JobActs media={media} asset={asset} offered={offered} onActed={() => section.current?.focus()} />
+      {children}
     </section>
   );
 }

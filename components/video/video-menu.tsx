@@ -1,17 +1,29 @@
 "use client";
 import type { AssetSummary } from "@reelkeep/core/api/assets";
-import { Ellipsis, Link2, Maximize, Pencil } from "lucide-react";
+import type { MediaStatus } from "@reelkeep/core/api/media";
+import { CircleCheck, CircleSlash, Ellipsis, Link2, Maximize, Pencil, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
 import { toast } from "sonner";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Menu, MenuItem } from "../ui/menu.tsx";
+import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
+import { BlockVideo } from "./block-video.tsx";
+import { DeleteVideo } from "./delete-video.tsx";
 import { DetailsForm } from "./details-form.tsx";
 
-/** What else can be done with a video. */
-export function VideoMenu({ asset, mayEdit }: { asset: AssetSummary; mayEdit: boolean }) {
-  const [editing, setEditing] = useState(false);
+/** What else can be done with a video; `may` says by whom. */
+export function VideoMenu({
+  asset,
+  media,
+  may,
+}: {
+  asset: AssetSummary;
+  media: MediaStatus | undefined;
+  may: { readonly edit: boolean; readonly block: boolean; readonly delete: boolean };
+}) {
+  const [asking, setAsking] = useState<"details" | "block" | "delete" | null>(null);
+  const close = () => setAsking(null);
   const watchPath = `/watch/${asset.id}`;
 
   async function copyAddress() {
@@ -28,12 +40,12 @@ export function VideoMenu({ asset, mayEdit }: { asset: AssetSummary; mayEdit: bo
           </Button>
         }
       >
-        {mayEdit && (
-          <MenuItem onSelect={() => setEditing(true)}>
+        {may.edit && (
+          <MenuItem onSelect={() => setAsking("details")}>
             <Pencil aria-hidden /> Edit title and description
           </MenuItem>
         )}
-        {asset.version && (
+        {asset.version && asset.state === "active" && (
           <MenuItem asChild>
             <Link href={watchPath}>
               <Maximize aria-hidden /> Just the film
@@ -43,15 +55,29 @@ export function VideoMenu({ asset, mayEdit }: { asset: AssetSummary; mayEdit: bo
         <MenuItem onSelect={copyAddress}>
           <Link2 aria-hidden /> Copy its address
         </MenuItem>
+        {(may.block || may.delete) && <MenuLine />}
+        {may.block && (
+          <MenuItem onSelect={() => setAsking("block")}>
+            {asset.state === "blocked" ? <CircleCheck aria-hidden /> : <CircleSlash aria-hidden />}
+            {asset.state === "blocked" ? "Allow again…" : "Block…"}
+          </MenuItem>
+        )}
+        {may.delete && (
+          <MenuItem onSelect={() => setAsking("delete")} className="text-bad [&_svg]:text-bad">
+            <Trash2 aria-hidden /> Delete video…
+          </MenuItem>
+        )}
       </Menu>
       <Dialog
-        open={editing}
-        onOpenChange={setEditing}
+        open={asking === "details"}
+        onOpenChange={close}
         title="Title and description"
         description="Viewers see both beside the film."
       >
-        <DetailsForm asset={asset} onSaved={() => setEditing(false)} />
+        <DetailsForm asset={asset} onSaved={close} />
       </Dialog>
+      <BlockVideo asset={asset} media={media} open={asking === "block"} onOpenChange={close} />
+      <DeleteVideo asset={asset} media={media} open={asking === "delete"} onOpenChange={close} />
     </>
   );
 }

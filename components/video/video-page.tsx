@@ -4,13 +4,17 @@ import type { Account } from "@reelkeep/core/api/accounts";
 import type { AssetSummary } from "@reelkeep/core/api/assets";
 import { isSettled } from "@reelkeep/core/words/status";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ChevronLeft } from "lucide-react";
+import { ChevronLeft, Trash2 } from "lucide-react";
 import Link from "next/link";
-import { useEffect, useRef } from "react";
-import { getAsset } from "../api-client.ts";
+import { useEffect, useRef, useState } from "react";
+import { getAsset, ProblemError } from "../api-client.ts";
+import { offeredActs } from "../jobs/offered-acts.ts";
 import { assetsKey } from "../library/use-assets.ts";
 import { Player } from "../player/player.tsx";
 import { SharingDialog } from "../sharing/sharing-dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { ProblemNote } from "../ui/problem-note.tsx";
+import { DeleteVideo } from "./delete-video.tsx";
 import { FilmPlace } from "./film-place.tsx";
 import { MediaState } from "./media-state.tsx";
 import { useMediaStatus } from "./use-media-status.ts";
@@ -19,7 +23,7 @@ import { VideoMenu } from "./video-menu.tsx";
 
 /** One video: its film, its state, and what its owner can do with it. */
 export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummary; account: Account }) {
-  const { data: asset } = useQuery({
+  const { data: asset, error } = useQuery({
     queryKey: ["asset", initialAsset.id],
     queryFn: ({ signal }) => getAsset(initialAsset.id, signal),
     initialData: initialAsset,
@@ -29,8 +33,22 @@ export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummar
 
   const actor = { userId: account.id, role: account.role };
   const facts = { ownerId: asset.owner.id, state: asset.state, invited: asset.access === "invited" };
+  const may = {
+    edit: mayDoWith(actor, "edit", facts),
+    block: mayDoWith(actor, "block", facts),
+    delete: mayDoWith(actor, "delete", facts),
+  };
+  const [deleting, setDeleting] = useState(false);
   const showsState = media && !(media.status === "processing-completed" && asset.version);
 
+  if (error instanceof ProblemError && error.code === "not-found")
+    return (
+      <ProblemNote error={error}>
+        <Button asChild>
+          <Link href="/">Go to the library</Link>
+        </Button>
+      </ProblemNote>
+    );
   return (
     <div className="flex flex-col gap-5">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-3">
@@ -47,7 +65,7 @@ export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummar
           {mayDoWith(actor, "invite-viewer", facts) && (
             <SharingDialog assetId={asset.id} title={asset.title} />
           )}
-          <VideoMenu asset={asset} mayEdit={mayDoWith(actor, "edit", facts)} />
+          <VideoMenu asset={asset} media={media} may={may} />
         </div>
       </div>
       <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
@@ -60,16 +78,25 @@ export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummar
             posterUrl={asset.posterUrl}
           />
         ) : (
-          <FilmPlace asset={asset} media={media} />
+          <FilmPlace asset={asset} media={media} mayAllow={may.block} />
         )}
         <div className="flex flex-col gap-6">
-          {showsState && <MediaState media={media} />}
+          {showsState && (
+            <MediaState media={media} asset={asset} offered={offeredActs(actor, facts, media)}>
+              {media.status === "rejected" && may.delete && (
+                <Button look="harm" className="self-start" onClick={() => setDeleting(true)}>
+                  <Trash2 aria-hidden /> Delete video…
+                </Button>
+              )}
+            </MediaState>
+          )}
           <VideoFacts asset={asset} media={media} />
         </div>
       </div>
       {asset.description && (
         <p className="max-w-prose whitespace-pre-line break-words">{asset.description}</p>
       )}
+      <DeleteVideo asset={asset} media={media} open={deleting} onOpenChange={setDeleting} />
     </div>
   );
 }
