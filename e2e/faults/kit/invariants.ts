@@ -69,12 +69,23 @@ export const waitForJob = (
     withinSeconds,
   );
 
-/**
- * What holds for all jobs and the whole bucket at any time: attempts are numbered without gaps, leases never overlap,
- * at most one version per job and only of a completed one, every published version whole in storage, every object
- * somebody's, no intent left over.
- */
+/** Nothing is wrong ({@link findProblems}), and soon no message of an ended job is left. */
 export async function expectIntact(stack: FaultStack): Promise<void> {
+  expect(await findProblems(stack)).toEqual([]);
+  if (!stack.schedule.isPaused())
+    await poll(
+      "no due message of an ended job is left",
+      async () => (await listStuckMessages(stack.db)).length === 0,
+      30,
+    );
+}
+
+/**
+ * What must hold for all jobs and the whole bucket at any time: attempts are numbered without gaps, leases never
+ * overlap, at most one version per job and only of a completed one, every published version whole in storage, every
+ * object somebody's. Answers a sentence for each breach.
+ */
+export async function findProblems(stack: FaultStack): Promise<string[]> {
   const problems: string[] = [];
   for (const job of await listJobs(stack.db)) problems.push(...(await judgeJob(stack, job)));
   const known = await readKnownObjects(stack.db);
@@ -82,14 +93,7 @@ export async function expectIntact(stack: FaultStack): Promise<void> {
   for (const { id, activeVersionId } of await listPlayableAssets(stack.db))
     if (activeVersionId && !known.versions.some((version) => version.id === activeVersionId))
       problems.push(`asset ${id} plays a version that isn't there`);
-  problems.push(...(await findOrphans(stack)));
-  expect(problems).toEqual([]);
-  if (!stack.schedule.isPaused())
-    await poll(
-      "no due message of an ended job is left",
-      async () => (await listStuckMessages(stack.db)).length === 0,
-      30,
-    );
+  return [...problems, ...(await findOrphans(stack))];
 }
 
 /** A job's attempts, the first first. */

@@ -12,6 +12,9 @@ export interface WorkerProcess {
   encoderPids(): number[];
   /** Waits until FFmpeg encodes for it. */
   untilEncoding(): Promise<number>;
+  /** SIGSTOP of FFmpeg: nothing moves, and the worker lives. */
+  freezeEncoders(): void;
+  thawEncoders(): void;
   /** SIGKILL, and waits for its end. */
   kill(): Promise<void>;
   /** SIGTERM, as a fleet that ends a machine sends it; doesn't wait. */
@@ -30,10 +33,17 @@ export const findWorker = (actionKey: string, after?: WorkerProcess): Promise<Wo
   );
 
 /** The job's worker processes of now. */
-export function workersOf(actionKey: string): WorkerProcess[] {
+export const workersOf = (actionKey: string): WorkerProcess[] =>
+  workersWhere((env) => env.get("ACTION_KEY") === actionKey);
+
+/** All worker processes of now whose scratch lies below this folder: those of one stack. */
+export const workersBelow = (dataDir: string): WorkerProcess[] =>
+  workersWhere((env) => env.get("SCRATCH_DIR")?.startsWith(dataDir) ?? false);
+
+function workersWhere(isMeant: (env: Map<string, string>) => boolean): WorkerProcess[] {
   return allPids().flatMap((pid) => {
     const env = isRunning(pid) ? environmentOf(pid) : null;
-    const isWorker = env?.get("ACTION_KEY") === actionKey && /worker\.js/.test(commandLineOf(pid).join(" "));
+    const isWorker = env && isMeant(env) && /worker\.js/.test(commandLineOf(pid).join(" "));
     return isWorker ? [workerProcess(pid, env.get("MACHINE_ID")!)] : [];
   });
 }
@@ -49,6 +59,8 @@ function workerProcess(pid: number, machineId: string): WorkerProcess {
     machineId,
     encoderPids,
     untilEncoding: () => poll(`FFmpeg of ${machineId}`, () => encoderPids()[0]),
+    freezeEncoders: () => signalAll(encoderPids(), "SIGSTOP"),
+    thawEncoders: () => signalAll(encoderPids(), "SIGCONT"),
     kill: () => killAndWait(pid),
     terminate: () => signal(pid, "SIGTERM"),
     freeze: () => signal(pid, "SIGSTOP"),
@@ -58,6 +70,10 @@ function workerProcess(pid: number, machineId: string): WorkerProcess {
   };
 }
 
+const signalAll = (pids: readonly number[], name: NodeJS.Signals): void => {
+  for (const pid of pids) signal(pid, name);
+};
+
 /** SIGKILL, and waits for the end. */
 export async function killAndWait(pid: number): Promise<void> {
   signal(pid, "SIGKILL");
@@ -65,7 +81,7 @@ export async function killAndWait(pid: number): Promise<void> {
 }
 
 /** Nothing happens where it has ended. */
-export function signal(pid: number, name: NodeJS.Signals): void {
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {

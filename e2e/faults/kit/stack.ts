@@ -3,15 +3,18 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createObjectStore, type ObjectStore } from "@reelkeep/aws/object-store";
+import type { StorageConfig } from "@reelkeep/aws/storage-config";
 import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import { type Database, openDatabase } from "@reelkeep/db/client";
 import type { Control } from "@reelkeep/local/control";
 import { startControlPlane } from "@reelkeep/local/control-plane";
 import { createLocalFleet, type LocalFleet } from "@reelkeep/local/fleet";
+import { requireFreePort } from "@reelkeep/local/ports";
 import { type LocalSettings, readSettings } from "@reelkeep/local/settings";
 import { startStores } from "@reelkeep/local/stores";
 import { endWithThisProcess } from "@reelkeep/local/testing/watchdog";
 import { afterAll, afterEach, beforeAll } from "vitest";
+import { type EventsGate, startEventsGate } from "./events-gate.ts";
 import { type PausableSchedule, pausableSchedule } from "./pausable-schedule.ts";
 import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.ts";
 import {
@@ -39,12 +42,15 @@ export interface FaultStack {
   readonly database: PostgresProxy;
   /** The way of workers, control, site and browsers to the storage. */
   readonly storage: StorageProxy;
+  /** The way of storage's events to control. */
+  readonly events: EventsGate;
   /** The servers behind the proxies. */
   readonly postgresServer: PostgresServerControl;
   readonly storageServer: StorageServerControl;
   /** For looking: past the proxies. */
   readonly db: Database;
   readonly store: ObjectStore;
+  readonly bucket: StorageConfig;
   readonly control: Control;
   readonly schedule: PausableSchedule;
   /** The real one, also where options put another before it. */
@@ -53,7 +59,7 @@ export interface FaultStack {
   readonly site: Site;
   readonly settings: LocalSettings;
   readonly dataDir: string;
-  /** Takes away all faults on both ways. */
+  /** Takes away all faults on all ways. */
   heal(): void;
   stop(): Promise<void>;
 }
@@ -103,13 +109,16 @@ async function startParts(
   onStop(() => postgresServer.stop());
   const database = await startPostgresProxy(stores.databaseUrl);
   const storage = await startStorageProxy(stores.environment.storage.endpoint!);
-  onStop(() => Promise.all([database.close(), storage.close()]));
+  const eventsPort = await requireFreePort(0);
+  const events = await startEventsGate(stores.settings.REELKEEP_EVENTS_PORT, eventsPort);
+  onStop(() => Promise.all([database.close(), storage.close(), events.close()]));
 
   let fleet: LocalFleet | undefined;
   const schedule = pausableSchedule(options.paused ?? false);
   const real = stores.environment;
   const plane = await startControlPlane({
     ...stores,
+    settings: { ...stores.settings, REELKEEP_EVENTS_PORT: eventsPort },
     databaseUrl: database.url,
     environment: {
       ...real,
@@ -137,16 +146,19 @@ async function startParts(
   const heal = () => {
     database.heal();
     storage.heal();
+    events.heal();
   };
   // Ends first: what is held would keep the others waiting.
   onStop(heal);
   return {
     database,
     storage,
+    events,
     postgresServer,
     storageServer: storageServerControl(stores.settings.REELKEEP_S3_PORT),
     db,
     store: createObjectStore(real.storage),
+    bucket: real.storage,
     control: plane.control,
     schedule,
     fleet: fleet!,

@@ -19,8 +19,10 @@ export async function passOn(
   response: ServerResponse,
   { reset, bytesPerSecond = Number.POSITIVE_INFINITY }: PassOptions = {},
 ): Promise<void> {
-  const breakOff = () => request.socket.destroy();
-  if (reset === "before") return void breakOff();
+  // A request that was broken off has none any more.
+  const { socket } = request;
+  const breakOff = () => void socket.destroy();
+  if (reset === "before") return breakOff();
   const far = ask({
     host: target.hostname,
     port: target.port,
@@ -29,6 +31,7 @@ export async function passOn(
     headers: request.rawHeaders,
     agent: false,
   });
+  far.on("error", () => {});
   response.once("close", () => far.destroy());
   const requestBytes = Number(request.headers["content-length"] ?? 0);
   const way = (breakAfterBytes: number) => bodyWay(bytesPerSecond, breakAfterBytes, breakOff);
@@ -45,7 +48,7 @@ export async function passOn(
     if (reset === "answer-lost") {
       // Complete: the storage has done it.
       for await (const _ of answer);
-      return void breakOff();
+      return breakOff();
     }
     response.writeHead(answer.statusCode!, answer.statusMessage, endToEndHeaders(answer.rawHeaders));
     const answerBytes = requestBytes > 0 ? 0 : Number(answer.headers["content-length"] ?? 0);

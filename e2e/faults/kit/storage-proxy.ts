@@ -2,7 +2,7 @@
  * Host header stays, so signatures hold: whoever signs, signs for the proxy's own address. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { type PassOptions, passOn } from "./storage-passing.ts";
 import {
   createTraps,
@@ -77,10 +77,11 @@ export async function startStorageProxy(endpoint: string): Promise<StorageProxy>
   const target = new URL(endpoint);
   const traps = createTraps<StorageRequest, StorageFault>();
   const seen: StorageRequest[] = [];
-  const stuck = new Set<IncomingMessage>();
+  const stuck = new Set<Socket>();
 
   async function handle(by: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const record = describe(by, request);
+    const { socket } = request;
     seen.push(record);
     response.once("finish", () => {
       record.status = response.statusCode;
@@ -90,14 +91,14 @@ export async function startStorageProxy(endpoint: string): Promise<StorageProxy>
       await answerWith(action.status, request, response);
       tell(record);
     } else if (action?.kind === "hang" || action?.kind === "hold") {
-      stuck.add(request);
+      stuck.add(socket);
       if (action.kind === "hold")
         action.hold({
           release: () => {
-            stuck.delete(request);
+            stuck.delete(socket);
             if (!request.destroyed) void passOn(target, request, response);
           },
-          cut: () => request.socket.destroy(),
+          cut: () => void socket.destroy(),
         });
       tell(record);
     } else {
@@ -120,7 +121,7 @@ export async function startStorageProxy(endpoint: string): Promise<StorageProxy>
     traps.set(nameOf(fault, match), (request) => matches(request, match), fault, options);
   const heal = () => {
     traps.disarmAll();
-    for (const request of stuck) request.socket.destroy();
+    for (const socket of stuck) socket.destroy();
     stuck.clear();
   };
   const cutAll = () => {

@@ -7,8 +7,8 @@ import type { FaultStack } from "./stack.ts";
 /** Two seconds of a moving picture with sound, 320x180: one attempt takes about two seconds. */
 export const tinyClip = (): Uint8Array => readFileSync(makeVideo("tiny.mp4", 2));
 
-/** Keeps FFmpeg busy for long enough to meet it: a minute of 1280x720 with sound. */
-export const longClip = (): Uint8Array => readFileSync(makeVideo("long.mp4", 60, { size: "1280x720" }));
+/** Four segments of 640x360 with sound: FFmpeg works on it for long enough to be met. To keep it there, freeze it. */
+export const longClip = (): Uint8Array => readFileSync(makeVideo("long.mp4", 22, { size: "640x360" }));
 
 /** An upload that has arrived. */
 export interface BroughtVideo {
