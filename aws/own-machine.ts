@@ -1,4 +1,3 @@
-import { EC2Client, TerminateInstancesCommand } from "@aws-sdk/client-ec2";
 import { AppError } from "@reelkeep/core/errors";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 
@@ -44,6 +43,8 @@ export function createOwnMachine(config: OwnMachineConfig): OwnMachine {
     id,
     async end() {
       const instanceId = await id();
+      // Loaded when it is needed: EC2's client takes 60 MB, which a worker is better off without while FFmpeg runs.
+      const { EC2Client, TerminateInstancesCommand } = await import("@aws-sdk/client-ec2");
       const ec2 = new EC2Client({
         region: config.region,
         // The worker's last request: nobody else is there to repeat it.
