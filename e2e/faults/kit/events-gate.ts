@@ -10,6 +10,8 @@ export interface EventsGate {
   refuse(): void;
   /** From now on each event is told so many times at once. */
   repeat(times: number): void;
+  /** Events taken since the way was changed last. */
+  count(): number;
   heal(): void;
   close(): Promise<void>;
 }
@@ -17,8 +19,10 @@ export interface EventsGate {
 /** Takes events at `port` and passes them on to the endpoint at `targetPort`. */
 export async function startEventsGate(port: number, targetPort: number): Promise<EventsGate> {
   let tellings: number | "refuse" = 1;
+  let taken = 0;
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
+    taken++;
     if (tellings === "refuse") return void response.writeHead(503).end();
     const answers = Array.from({ length: tellings }, () =>
       fetch(`http://127.0.0.1:${targetPort}${request.url}`, { method: "POST", body }).then(
@@ -32,11 +36,13 @@ export async function startEventsGate(port: number, targetPort: number): Promise
   await once(server, "listening");
   const set = (next: typeof tellings) => {
     tellings = next;
+    taken = 0;
   };
   return {
     lose: () => set(0),
     refuse: () => set("refuse"),
     repeat: set,
+    count: () => taken,
     heal: () => set(1),
     close: async () => {
       server.close();
