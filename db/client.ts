@@ -49,7 +49,11 @@ export function openDatabase(
   });
   // A broken idle connection is replaced at the next query; without a listener it would end the process.
   pool.on("error", () => {});
-  pool.on("connect", loseBrokenConnection);
+  pool.on("connect", (client) => {
+    // The same for one in a transaction: node-postgres tells the loss to the query and, once more, as an event.
+    client.on("error", () => {});
+    loseBrokenConnection(client);
+  });
   return { db: drizzle(pool), close: () => closeWithin(pool) };
 }
 

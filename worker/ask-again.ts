@@ -36,7 +36,7 @@ function isConnectionFailure(error: unknown): boolean {
     if (/^(08|57|53)\w{3}$/.test(code) || /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/.test(code))
       return true;
     if (
-      /Connection terminated|timeout exceeded when trying to connect|connection timeout|query read timeout|Client was closed/i.test(
+      /Connection terminated|timeout exceeded when trying to connect|connection timeout|query read timeout|not queryable/i.test(
         e.message,
       )
     )
