@@ -1,0 +1,33 @@
+/** Places in an attempt's life at which it can be stopped, each known by what the worker says there. */
+import { commitAfter } from "./postgres-statement.ts";
+import type { FaultStack } from "./stack.ts";
+import type { HoldingTrap } from "./traps.ts";
+
+type Place = (
+  stack: Pick<FaultStack, "database" | "storage">,
+) => Pick<HoldingTrap<unknown>, "caught" | "release" | "cut">;
+
+const by = /^reelkeep-worker /;
+
+/** The transaction that claims a job. */
+export const claimCommit = commitAfter({ by, text: /insert into "job_attempts"/ });
+/** The transaction that publishes. */
+export const publishCommit = commitAfter({ by, text: /insert into "media_versions"/ });
+
+/** Before the claim's UPDATE. */
+export const beforeClaim: Place = ({ database }) => database.hold({ by, text: /^update "jobs"/ });
+/** Before the COMMIT of the claim. */
+export const claiming: Place = ({ database }) => database.hold(claimCommit);
+/** Claimed, before it hears a byte of its source. */
+export const beforeDownload: Place = ({ storage }) =>
+  storage.hold({ by: "workers", method: "GET", key: /^uploads\// });
+/** One segment stored, another on its way. */
+export const uploading: Place = ({ storage }) =>
+  storage.hold({ by: "workers", method: "PUT", key: /\/segment_\d+\.ts$/ }, { skip: 1 });
+/** Everything stored, nothing read back. */
+export const verifying: Place = ({ storage }) =>
+  storage.hold({ by: "workers", method: "GET", parameter: "list-type" });
+/** Verified; the publication has asked nothing yet. */
+export const beforePublish: Place = ({ database }) => database.hold({ by, text: /from "media_versions"/ });
+/** Before the COMMIT of the publication. */
+export const publishing: Place = ({ database }) => database.hold(publishCommit);
