@@ -28,6 +28,6 @@ export const uploading: Place = ({ storage }) =>
 export const verifying: Place = ({ storage }) =>
   storage.hold({ by: "workers", method: "GET", parameter: "list-type" });
 /** Verified; the publication has asked nothing yet. */
-export const beforePublish: Place = ({ database }) => database.hold({ by, text: /from "media_versions"/ });
+export const beforePublish: Place = ({ database }) => database.hold({ by, text: /^select .* from "job_attempts"/s });
 /** Before the COMMIT of the publication. */
 export const publishing: Place = ({ database }) => database.hold(publishCommit);
