@@ -1,7 +1,7 @@
 /**
  * `npm test` (and `npm run e2e`, which leaves out the first part): unit, database, storage and worker tests by
- * Vitest, then a real browser by Playwright. The last line sums up both; either's failure fails the whole.
- * `npm run test:faults` breaks things between real processes, by Vitest again, and ends with the same line.
+ * Vitest, faults between real processes in their short form, then a real browser by Playwright. The last line sums up
+ * all; any failure fails the whole. `npm run test:faults` runs all faults and ends with the same line.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -67,6 +67,8 @@ function readResults<T>(file: string, schema: z.ZodType<T>): T | undefined {
   }
 }
 
+const faults = ["--config", "e2e/faults/vitest.config.ts"];
+
 async function main(): Promise<number> {
   rmSync(resultsFolder, { recursive: true, force: true });
   mkdirSync(resultsFolder, { recursive: true });
@@ -74,9 +76,10 @@ async function main(): Promise<number> {
   const only = first === "--only-browser" || first === "--only-faults" ? first : null;
   const args = only ? rest : process.argv.slice(2);
   const runs: Totals[] = [];
-  if (only === "--only-faults") runs.push(runVitest(["--config", "e2e/faults/vitest.config.ts", ...args]));
+  if (only === "--only-faults") runs.push(runVitest([...faults, ...args]));
   else {
     if (!only) runs.push(runVitest(args));
+    if (!only && args.length === 0) runs.push(runVitest([...faults, "--tags-filter=short"]));
     // Arguments choose tests of one runner and mean nothing to the other.
     if (only || args.length === 0) runs.push(await runPlaywright(args));
   }
