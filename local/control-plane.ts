@@ -40,6 +40,7 @@ export async function startControlPlane(
     script: bundlePath("worker"),
     dataDir: settings.REELKEEP_DATA_DIR,
     env: environment.forWorkers,
+    usdPerHour: settings.WORKER_USD_PER_HOUR,
     onGone: () => nudge(),
     ...(parts.beforeLaunch ? { beforeLaunch: parts.beforeLaunch } : {}),
   });
