@@ -12,6 +12,8 @@ import { jobs } from "../schema/jobs.ts";
 import { mediaVersions } from "../schema/media-versions.ts";
 import { outboxMessages } from "../schema/outbox-messages.ts";
 import { uploads } from "../schema/uploads.ts";
+import { workerLaunches } from "../schema/worker-launches.ts";
+import type { WorkerLaunch } from "../worker-launches.ts";
 
 /** Every job, in order of admission. */
 export const listJobs = (db: Executor): Promise<Job[]> =>
@@ -37,6 +39,14 @@ export const listMessages = (db: Executor, actionKey: string): Promise<OutboxMes
     .from(outboxMessages)
     .where(eq(outboxMessages.actionKey, actionKey))
     .orderBy(asc(outboxMessages.createdAt));
+
+/** A job's launches, the first first. */
+export const listLaunches = (db: Executor, actionKey: string): Promise<WorkerLaunch[]> =>
+  db
+    .select()
+    .from(workerLaunches)
+    .where(eq(workerLaunches.actionKey, actionKey))
+    .orderBy(asc(workerLaunches.beganAt));
 
 /** Messages of jobs that have ended, which are due and still weren't dealt with. */
 export const listStuckMessages = (db: Executor): Promise<{ kind: string; actionKey: string }[]> =>

@@ -41,11 +41,13 @@ export const workersBelow = (dataDir: string): WorkerProcess[] =>
   workersWhere((env) => env.get("SCRATCH_DIR")?.startsWith(dataDir) ?? false);
 
 function workersWhere(isMeant: (env: Map<string, string>) => boolean): WorkerProcess[] {
-  return allPids().flatMap((pid) => {
+  const found = allPids().flatMap((pid) => {
     const env = isRunning(pid) ? environmentOf(pid) : null;
     const isWorker = env && isMeant(env) && /worker\.js/.test(commandLineOf(pid).join(" "));
     return isWorker ? [workerProcess(pid, env.get("MACHINE_ID")!)] : [];
   });
+  // What a worker is just starting looks like the worker until it becomes FFmpeg.
+  return found.filter(({ pid }) => !found.some((other) => other.pid === parentOf(pid)));
 }
 
 function workerProcess(pid: number, machineId: string): WorkerProcess {
@@ -107,6 +109,9 @@ function isRunning(pid: number): boolean {
   const state = /^\d+ \(.*\) (\S)/s.exec(read(pid, "stat"))?.[1];
   return state !== undefined && state !== "Z" && state !== "X";
 }
+
+/** proc_pid_stat(5); NaN where it has ended meanwhile. */
+const parentOf = (pid: number): number => Number(/^\d+ \(.*\) \S (\d+)/s.exec(read(pid, "stat"))?.[1]);
 
 const commandLineOf = (pid: number): string[] => read(pid, "cmdline").split("\0");
 
