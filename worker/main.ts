@@ -30,6 +30,7 @@ const environment = z.object({
   S3_SECRET_ACCESS_KEY: optional,
   MACHINE_KIND: z.enum(["process", "ec2"]).default("process"),
   MACHINE_ID: optional,
+  AWS_EC2_METADATA_SERVICE_ENDPOINT: optional,
   SCRATCH_DIR: z.string().min(1).default(tmpdir()),
   LEASE_SECONDS: z.coerce.number().positive().default(defaultJobPolicy.leaseSeconds),
   STALL_SECONDS: z.coerce.number().positive().default(defaultJobPolicy.stallSeconds),
@@ -47,12 +48,16 @@ const machine = readMachine();
 
 /** Read before everything else, because the machine goes also where something else is missing. */
 function readMachine(): OwnMachine {
-  const { MACHINE_KIND, MACHINE_ID, S3_REGION } = environment
-    .pick({ MACHINE_KIND: true, MACHINE_ID: true, S3_REGION: true })
+  const {
+    MACHINE_KIND: kind,
+    MACHINE_ID: machineId = null,
+    S3_REGION: region,
+    AWS_EC2_METADATA_SERVICE_ENDPOINT: metadataEndpoint,
+  } = environment
+    .pick({ MACHINE_KIND: true, MACHINE_ID: true, S3_REGION: true, AWS_EC2_METADATA_SERVICE_ENDPOINT: true })
     .parse(process.env);
-  return MACHINE_KIND === "ec2"
-    ? createOwnMachine({ kind: "ec2", region: S3_REGION })
-    : createOwnMachine({ kind: "process", machineId: MACHINE_ID ?? null });
+  if (kind === "process") return createOwnMachine({ kind, machineId });
+  return createOwnMachine({ kind, region, ...(metadataEndpoint ? { metadataEndpoint } : {}) });
 }
 
 async function main(): Promise<void> {
