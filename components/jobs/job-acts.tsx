@@ -9,6 +9,7 @@ import { cancelJob, retryJob } from "../api-client.ts";
 import { assetsKey } from "../library/use-assets.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import type { FocusTarget } from "../ui/dialog.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 import type { OfferedActs } from "./offered-acts.ts";
 import { jobsKey } from "./use-jobs.ts";
@@ -22,11 +23,12 @@ interface Props {
   /** Among other jobs: small, and without what goes without saying there. */
   readonly inList?: boolean;
   /** Once an act is done its button is gone: here the focus goes on. */
-  readonly onActed: (act: Act) => void;
+  readonly focusWhenDone: FocusTarget;
+  readonly onActed?: (act: Act) => void;
 }
 
 /** The buttons that cancel a job or try it again. Pressing one twice does it once. */
-export function JobActs({ media, asset, offered, inList = false, onActed }: Props) {
+export function JobActs({ media, asset, offered, inList = false, focusWhenDone, onActed }: Props) {
   const [asking, setAsking] = useState(false);
   const refresh = useRefreshJob(media, asset);
   const acting = useMutation({
@@ -36,7 +38,10 @@ export function JobActs({ media, asset, offered, inList = false, onActed }: Prop
         : retryJob(media.actionKey, { generation: media.generation ?? 1 }),
     // Without a connection it fails at once: it must not happen later, when nobody looks.
     networkMode: "always",
-    onSuccess: (_, act) => onActed(act),
+    onSuccess: (_, act) => {
+      focusWhenDone?.current?.focus();
+      onActed?.(act);
+    },
     onSettled: refresh,
   });
   const pending = acting.isPending ? acting.variables : null;
@@ -80,11 +85,12 @@ export function JobActs({ media, asset, offered, inList = false, onActed }: Prop
         words={describeCancelling(asset, media)}
         open={asking}
         onOpenChange={setAsking}
-        act={() => cancelJob(media.actionKey).finally(refresh)}
+        act={() => cancelJob(media.actionKey).finally(() => void refresh())}
         onDone={() => {
           acting.reset();
-          onActed("cancel");
+          onActed?.("cancel");
         }}
+        focusWhenDone={focusWhenDone}
       />
     </div>
   );

@@ -3,7 +3,9 @@ import type { Actor } from "@reelkeep/core/access/policy";
 import type { JobRow } from "@reelkeep/core/api/jobs";
 import { describeMedia, describeTries } from "@reelkeep/core/words/status";
 import Link from "next/link";
-import type { ComponentProps, ReactNode } from "react";
+import type { ReactNode } from "react";
+import { toast } from "sonner";
+import type { FocusTarget } from "../ui/dialog.tsx";
 import { LocalMoment } from "../ui/local-moment.tsx";
 import { ProgressBar } from "../ui/progress-bar.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -19,15 +21,16 @@ const place =
 export function JobItem({
   row,
   actor,
-  onActed,
+  focusWhenDone,
 }: {
   row: JobRow;
   actor: Actor;
-  onActed: ComponentProps<typeof JobActs>["onActed"];
+  focusWhenDone: FocusTarget;
 }) {
   const { media, asset, owner } = row;
   const words = describeMedia(media, { now: new Date() });
   const offered = offeredActs(actor, { ownerId: owner.id, state: asset.state, invited: false }, media);
+  const tried = `“${asset.title}” is tried again. It is among the active jobs.`;
   const gone = asset.state === "deleted";
   return (
     <li className={place}>
@@ -60,7 +63,14 @@ export function JobItem({
         <JobFacts row={row} />
       </div>
       <div className="md:justify-self-end">
-        <JobActs media={media} asset={asset} offered={offered} inList onActed={onActed} />
+        <JobActs
+          media={media}
+          asset={asset}
+          offered={offered}
+          inList
+          focusWhenDone={focusWhenDone}
+          onActed={(act) => toast.success(act === "cancel" ? `Cancelling “${asset.title}”` : tried)}
+        />
       </div>
     </li>
   );

@@ -4,7 +4,6 @@ import { type JobFilter, jobFilters } from "@reelkeep/core/api/jobs";
 import { ListVideo } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useRef } from "react";
-import { toast } from "sonner";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { LinkTabs } from "../ui/link-tabs.tsx";
@@ -31,13 +30,13 @@ const emptyWords: Record<JobFilter, { title: string; text: string }> = {
   },
 };
 
-const list = "divide-y divide-line border-b border-line focus:outline-none";
+const list = "divide-y divide-line border-b border-line";
 
 /** What is processed, what waits, and what needs an admin. */
 export function Jobs({ actor }: { actor: Actor }) {
   const filter = parseFilter(useSearchParams().get("filter"));
   const jobs = useJobs(filter);
-  const items = useRef<HTMLUListElement>(null);
+  const place = useRef<HTMLElement>(null);
   const pages = jobs.data?.pages ?? [];
   const rows = pages.flatMap((page) => page.jobs);
   const [first] = pages;
@@ -59,41 +58,36 @@ export function Jobs({ actor }: { actor: Actor }) {
             count: null,
           }))}
         />
-        {jobs.error && (
-          <div className="pt-4">
-            <ProblemNote error={jobs.error}>
-              <Button onClick={() => jobs.refetch()}>Try again</Button>
-            </ProblemNote>
-          </div>
-        )}
-        {jobs.isPending || jobs.isPlaceholderData ? (
-          <div className={list} aria-busy="true">
-            {Array.from({ length: 4 }, (_, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: placeholders have no identity.
-              <JobItemSkeleton key={index} />
-            ))}
-          </div>
-        ) : rows.length > 0 ? (
-          <ul ref={items} tabIndex={-1} aria-label={`${labels[filter]} jobs`} className={list}>
-            {rows.map((row) => (
-              <JobItem
-                key={row.media.actionKey}
-                row={row}
-                actor={actor}
-                onActed={(act) => {
-                  items.current?.focus();
-                  toast.success(
-                    act === "cancel"
-                      ? `Cancelling “${row.asset.title}”`
-                      : `“${row.asset.title}” is tried again. It is among the active jobs.`,
-                  );
-                }}
-              />
-            ))}
-          </ul>
-        ) : (
-          first && <Empty icon={<ListVideo aria-hidden />} {...emptyWords[filter]} />
-        )}
+        <section
+          ref={place}
+          tabIndex={-1}
+          aria-label={`${labels[filter]} jobs`}
+          className="focus:outline-none"
+        >
+          {jobs.error && (
+            <div className="py-4">
+              <ProblemNote error={jobs.error}>
+                <Button onClick={() => jobs.refetch()}>Try again</Button>
+              </ProblemNote>
+            </div>
+          )}
+          {jobs.isPending || jobs.isPlaceholderData ? (
+            <div className={list} aria-busy="true">
+              {Array.from({ length: 4 }, (_, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: placeholders have no identity.
+                <JobItemSkeleton key={index} />
+              ))}
+            </div>
+          ) : rows.length > 0 ? (
+            <ul className={list}>
+              {rows.map((row) => (
+                <JobItem key={row.media.actionKey} row={row} actor={actor} focusWhenDone={place} />
+              ))}
+            </ul>
+          ) : (
+            first && <Empty icon={<ListVideo aria-hidden />} {...emptyWords[filter]} />
+          )}
+        </section>
       </div>
       {jobs.hasNextPage && (
         <Button

@@ -2,8 +2,9 @@
 import type { ActWords } from "@reelkeep/core/words/acts";
 import { useMutation } from "@tanstack/react-query";
 import { AlertDialog } from "radix-ui";
+import { useRef } from "react";
 import { Button } from "./button.tsx";
-import { dialogLook } from "./dialog.tsx";
+import { dialogLook, type FocusTarget, moveFocus } from "./dialog.tsx";
 import { ProblemNote } from "./problem-note.tsx";
 
 /**
@@ -17,7 +18,8 @@ export function ConfirmDialog({
   onOpenChange,
   act,
   onDone,
-  onCloseAutoFocus,
+  focusAfter,
+  focusWhenDone = focusAfter,
 }: {
   words: ActWords;
   /** Whether it takes something away. */
@@ -26,14 +28,18 @@ export function ConfirmDialog({
   onOpenChange: (open: boolean) => void;
   act: () => Promise<unknown>;
   onDone?: () => void;
-  /** Where the focus goes when the button that opened it is gone; `event.preventDefault()` keeps it from going back. */
-  onCloseAutoFocus?: (event: Event) => void;
+  /** Where the focus goes back to, where what opened it is gone by then, such as a menu's row. */
+  focusAfter?: FocusTarget;
+  /** Where it goes on after the act, where the button that opened it is gone then. */
+  focusWhenDone?: FocusTarget;
 }) {
+  const done = useRef(false);
   const acting = useMutation({
     mutationFn: act,
     // Without a connection it fails at once: it must not happen later, when nobody looks.
     networkMode: "always",
     onSuccess: () => {
+      done.current = true;
       onOpenChange(false);
       onDone?.();
     },
@@ -49,7 +55,10 @@ export function ConfirmDialog({
         <AlertDialog.Overlay className={dialogLook.overlay} />
         <AlertDialog.Content
           className={dialogLook.content}
-          {...(onCloseAutoFocus === undefined ? {} : { onCloseAutoFocus })}
+          onCloseAutoFocus={(event) => {
+            moveFocus(event, done.current ? focusWhenDone : focusAfter);
+            done.current = false;
+          }}
         >
           <AlertDialog.Title className={dialogLook.title}>{words.question}</AlertDialog.Title>
           <AlertDialog.Description asChild>

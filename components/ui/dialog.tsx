@@ -1,7 +1,7 @@
 "use client";
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import type { ReactNode, RefObject } from "react";
 import { Button } from "./button.tsx";
 
 /** How every dialog lies over the page. */
@@ -12,6 +12,16 @@ export const dialogLook = {
   title: "text-lead font-semibold text-balance break-words",
 } as const;
 
+/** Something that may be there to take the focus. */
+export type FocusTarget = RefObject<HTMLElement | null> | undefined;
+
+/** When a dialog closes: puts the focus on `target`, if there is one, instead of on what opened the dialog. */
+export function moveFocus(event: Event, target: FocusTarget): void {
+  if (!target?.current) return;
+  event.preventDefault();
+  target.current.focus();
+}
+
 /** A dialog over the page; Escape and the cross close it, focus goes back to where it came from. */
 export function Dialog({
   trigger,
@@ -20,6 +30,7 @@ export function Dialog({
   children,
   open,
   onOpenChange,
+  focusAfter,
 }: {
   trigger?: ReactNode;
   title: string;
@@ -27,6 +38,8 @@ export function Dialog({
   children: ReactNode;
   open?: boolean;
   onOpenChange?: (open: boolean) => void;
+  /** Where the focus goes back to, where what opened it is gone by then, such as a menu's row. */
+  focusAfter?: FocusTarget;
 }) {
   return (
     <Radix.Root
@@ -36,7 +49,10 @@ export function Dialog({
       {trigger && <Radix.Trigger asChild>{trigger}</Radix.Trigger>}
       <Radix.Portal>
         <Radix.Overlay className={dialogLook.overlay} />
-        <Radix.Content className={dialogLook.content}>
+        <Radix.Content
+          className={dialogLook.content}
+          onCloseAutoFocus={(event) => moveFocus(event, focusAfter)}
+        >
           <div className="mb-5 flex items-start justify-between gap-4">
             <div>
               <Radix.Title className={dialogLook.title}>{title}</Radix.Title>

@@ -7,6 +7,7 @@ import { toast } from "sonner";
 import { setAssetState } from "../api-client.ts";
 import { assetsKey } from "../library/use-assets.ts";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import type { FocusTarget } from "../ui/dialog.tsx";
 
 /** Asks an admin whether nobody shall watch a video any more, or everybody again who could. */
 export function BlockVideo({
@@ -14,11 +15,13 @@ export function BlockVideo({
   media,
   open,
   onOpenChange,
+  focusAfter,
 }: {
   asset: AssetSummary;
   media: MediaStatus | undefined;
   open: boolean;
   onOpenChange: (open: boolean) => void;
+  focusAfter?: FocusTarget;
 }) {
   const queryClient = useQueryClient();
   const blocked = asset.state === "blocked";
@@ -34,6 +37,7 @@ export function BlockVideo({
       harm={!blocked}
       open={open}
       onOpenChange={onOpenChange}
+      focusAfter={focusAfter}
       act={() => setAssetState(asset.id, { state: blocked ? "active" : "blocked" })}
       onDone={tell}
     />

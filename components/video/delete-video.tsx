@@ -9,6 +9,7 @@ import { toast } from "sonner";
 import { deleteAsset } from "../api-client.ts";
 import { assetsKey } from "../library/use-assets.ts";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import type { FocusTarget } from "../ui/dialog.tsx";
 import { QueueContext } from "../upload/upload-context.ts";
 
 /** Asks whether a video shall go for good; then leads back to the library, which no longer has it. */
@@ -17,11 +18,13 @@ export function DeleteVideo({
   media,
   open,
   onOpenChange,
+  focusAfter,
 }: {
   asset: AssetSummary;
   media: MediaStatus | undefined;
   open: boolean;
   onOpenChange: (open: boolean) => void;
+  focusAfter?: FocusTarget;
 }) {
   const router = useRouter();
   const queryClient = useQueryClient();
@@ -40,6 +43,7 @@ export function DeleteVideo({
       words={words}
       open={open}
       onOpenChange={onOpenChange}
+      focusAfter={focusAfter}
       act={() => deleteAsset(asset.id)}
       onDone={leave}
     />

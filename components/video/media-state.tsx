@@ -54,7 +54,7 @@ export function MediaState({
       {media.status === "job-received" && !media.cancelRequested && media.progress.renditions.length > 0 && (
         <RenditionList renditions={media.progress.renditions} />
       )}
-      <JobActs media={media} asset={asset} offered={offered} onActed={() => section.current?.focus()} />
+      <JobActs media={media} asset={asset} offered={offered} focusWhenDone={section} />
       {children}
     </section>
   );

@@ -3,7 +3,7 @@ import type { AssetSummary } from "@reelkeep/core/api/assets";
 import type { MediaStatus } from "@reelkeep/core/api/media";
 import { CircleCheck, CircleSlash, Ellipsis, Link2, Maximize, Pencil, Trash2 } from "lucide-react";
 import Link from "next/link";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { toast } from "sonner";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -24,6 +24,7 @@ export function VideoMenu({
 }) {
   const [asking, setAsking] = useState<"details" | "block" | "delete" | null>(null);
   const close = () => setAsking(null);
+  const opener = useRef<HTMLButtonElement>(null);
   const watchPath = `/watch/${asset.id}`;
 
   async function copyAddress() {
@@ -35,7 +36,7 @@ export function VideoMenu({
     <>
       <Menu
         trigger={
-          <Button size="icon" aria-label="More about this video">
+          <Button ref={opener} size="icon" aria-label="More about this video">
             <Ellipsis aria-hidden />
           </Button>
         }
@@ -71,13 +72,26 @@ export function VideoMenu({
       <Dialog
         open={asking === "details"}
         onOpenChange={close}
+        focusAfter={opener}
         title="Title and description"
         description="Viewers see both beside the film."
       >
         <DetailsForm asset={asset} onSaved={close} />
       </Dialog>
-      <BlockVideo asset={asset} media={media} open={asking === "block"} onOpenChange={close} />
-      <DeleteVideo asset={asset} media={media} open={asking === "delete"} onOpenChange={close} />
+      <BlockVideo
+        asset={asset}
+        media={media}
+        open={asking === "block"}
+        onOpenChange={close}
+        focusAfter={opener}
+      />
+      <DeleteVideo
+        asset={asset}
+        media={media}
+        open={asking === "delete"}
+        onOpenChange={close}
+        focusAfter={opener}
+      />
     </>
   );
 }
