@@ -1,4 +1,5 @@
 import type { ObjectStore } from "@reelkeep/aws/object-store";
+import { AppError } from "@reelkeep/core/errors";
 import type { OutputStore, StoredObject } from "./stages/output-store.ts";
 
 /** Segments and posters never change below their prefix; playlists are read again and again while a job runs. */
@@ -20,7 +21,15 @@ export function bucketOutput(store: ObjectStore, prefix: string): OutputStore {
     async putText(name, text, contentType, signal) {
       return { name, ...(await store.putText(prefix + name, text, options(name, contentType, signal))) };
     },
-    readText: (name, signal) => store.readText(prefix + name, signal),
+    async readText(name, signal) {
+      try {
+        return await store.readText(prefix + name, signal);
+      } catch (error) {
+        // The store speaks of sources; what is missing here was written by this attempt.
+        if (!(error instanceof AppError && error.code === "source-gone")) throw error;
+        throw new AppError("verification-failed", { cause: error });
+      }
+    },
     async list(signal) {
       const found: StoredObject[] = [];
       for await (const { key, ...object } of store.list(prefix, signal))

@@ -48,6 +48,7 @@ export type RunOutcome =
   | "stale-generation"
   | "leaving"
   | "out-of-attempts"
+  | "attempt-ended"
   | "retry-later"
   | "handed-back"
   | "lease-lost";

@@ -1,4 +1,4 @@
-/** Patience with storage. */
+/** Patience with storage. A disk that is full here stays full: that is another machine's to try. */
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@reelkeep/core/errors";
 
@@ -17,7 +17,7 @@ export async function withRetries<Result>(
       return await attempt();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof AppError) || !error.retryable) throw error;
+      if (!(error instanceof AppError) || !error.retryable || error.code === "disk-full") throw error;
       await delay(pauseSeconds * 1000 * (0.5 + Math.random() / 2), undefined, signal ? { signal } : {});
     }
   }

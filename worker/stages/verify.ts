@@ -9,6 +9,7 @@ import type { EncodedTrack } from "./encode.ts";
 import type { OutputStore, StoredObject } from "./output-store.ts";
 import type { EncodePlan } from "./plan.ts";
 import { secondsOf } from "./playlists.ts";
+import { withRetries } from "./retries.ts";
 
 /** A rendition (or the sound) of which everything is in storage and right. */
 export interface CompleteRendition {
@@ -40,7 +41,9 @@ export async function verifyOutput(
   tracks: readonly EncodedTrack[],
   options: VerifyOptions = {},
 ): Promise<readonly StoredObject[]> {
-  const inventory = await store.list(options.signal);
+  const { signal } = options;
+  const readText = (name: string) => withRetries(() => store.readText(name, signal), signal);
+  const inventory = await withRetries(() => store.list(signal), signal);
   const stored = new Map(inventory.map((object) => [object.name, object]));
   const expected = [...plan.renditions.map(({ name }) => name), ...(plan.audio ? [audioFolder] : [])];
   require(
@@ -54,7 +57,7 @@ export async function verifyOutput(
 
   for (const track of tracks) {
     const name = playlistName(track.name);
-    const text = await store.readText(name, options.signal);
+    const text = await readText(name);
     require([...verifyTrack(track, text, stored), ...verifyCodec(plan, track)]);
     await options.onRenditionComplete?.({
       name: track.name,
@@ -64,7 +67,7 @@ export async function verifyOutput(
     });
   }
   require(verifyAlignment(plan, tracks));
-  require(verifyMaster(plan, tracks, await store.readText(masterName, options.signal), stored));
+  require(verifyMaster(plan, tracks, await readText(masterName), stored));
   return inventory;
 }
 
