@@ -2,12 +2,13 @@
 import { type JobMove, jobMachine, unfinishedJobStates } from "@reelkeep/core/job/machine";
 import { attemptsPerGeneration } from "@reelkeep/core/job/policy";
 import type { Guard } from "@reelkeep/core/machine";
-import { and, asc, eq, gt, inArray, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, lt, lte, notExists, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Executor, Transaction } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
 import type { Job, Progress } from "./jobs.ts";
 import { type Held, mayMove } from "./move.ts";
+import { jobAttempts } from "./schema/job-attempts.ts";
 import { jobs } from "./schema/jobs.ts";
 
 type JobGuard<M extends JobMove> = (typeof jobMachine)["transitions"][M]["guard"];
@@ -70,7 +71,7 @@ async function move<M extends JobMove>(
   return rows[0] ?? null;
 }
 
-/** J1: takes the job; the claim alone raises attemptCount. */
+/** J1: takes the job; the claim alone raises attemptCount. An attempt's id is used once: its attempt never runs again. */
 export const claimJob = (
   tx: Transaction,
   claim: {
@@ -104,6 +105,7 @@ export const claimJob = (
     eq(jobs.generation, claim.generation),
     lt(jobs.attemptCount, jobs.attemptLimit),
     isNull(jobs.cancelRequestedAt),
+    notExists(tx.select({ x: sql`1` }).from(jobAttempts).where(eq(jobAttempts.id, claim.attemptId))),
   );
 
 /** J3: extends the lease and writes progress. Null: the lease is lost. */

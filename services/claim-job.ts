@@ -26,12 +26,13 @@ export type ClaimOutcome =
         | "cancelled"
         | "missing"
         | "stale-generation"
-        | "out-of-attempts";
+        | "out-of-attempts"
+        | "attempt-ended";
     };
 
 /**
  * J1: takes a job: one conditional UPDATE, and the attempt's row in the same transaction. A worker that lost the
- * answer asks again with the same attempt id and is told what it has. A worker without a job is recorded: somebody
+ * answer asks again with the same attempt id and is told what it has, or that it has lost it since. A worker without a job is recorded: somebody
  * pays for a machine that nothing here asked for.
  */
 export async function claimJob(
@@ -60,17 +61,20 @@ export async function claimJob(
       if (cancelled) await announce(tx, cancelled, 0);
       return { outcome: "cancelled" };
     }
-    if (current?.beingProcessedBy === request.attemptId) {
-      const attempt = await findAttempt(tx, request.attemptId);
-      if (attempt) return { outcome: "claimed", job: current, attempt };
-    }
-    const outcome = whyLost(current, request.generation);
+    const attempt = await findAttempt(tx, request.attemptId);
+    if (attempt && current?.beingProcessedBy === attempt.id)
+      return { outcome: "claimed", job: current, attempt };
+    const outcome = whyLost(current, request.generation, attempt);
     if (outcome === "missing") await insertProvisioningError(tx, { ...request, errorCode: "job-missing" });
     return { outcome };
   });
 }
 
-function whyLost(job: Job | null, generation: number): Exclude<ClaimOutcome["outcome"], "claimed"> {
+function whyLost(
+  job: Job | null,
+  generation: number,
+  attempt: JobAttempt | null,
+): Exclude<ClaimOutcome["outcome"], "claimed"> {
   if (!job) return "missing";
   if (job.generation !== generation) return "stale-generation";
   switch (job.state) {
@@ -83,6 +87,6 @@ function whyLost(job: Job | null, generation: number): Exclude<ClaimOutcome["out
     case "cancelled":
       return "cancelled";
     case "file-processing-ready":
-      return "out-of-attempts";
+      return attempt ? "attempt-ended" : "out-of-attempts";
   }
 }

@@ -99,6 +99,18 @@ describe("claim", () => {
     expect(first).toMatchObject({ attempt: { outputPrefix: expect.stringMatching(/attempt-1\/$/) } });
     expect((await findJob(context.db, seeded.job.actionKey))?.attemptCount).toBe(1);
   });
+
+  it("J2 a worker that asks again after its attempt has ended takes nothing, and is told so", async () => {
+    const seeded = await seedJob(context.db);
+    const claim = claimOf(seeded);
+    await claimJob(context, claim);
+    await handBackAttempt(context, { actionKey: claim.actionKey, attemptId: claim.attemptId });
+    expect(await claimJob(context, claim)).toEqual({ outcome: "attempt-ended" });
+    expect(await findJob(context.db, seeded.job.actionKey)).toMatchObject({
+      state: "file-processing-ready",
+      attemptCount: 1,
+    });
+  });
 });
 
 describe("heartbeat", () => {
