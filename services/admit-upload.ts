@@ -75,8 +75,8 @@ export async function admitUpload(needs: Needs, upload: Upload): Promise<boolean
 }
 
 /** One transaction: revision, upload, job, intent; older unfinished jobs make way. Lock order: asset, job, attempt. */
-async function writeAdmission(
-  { db, profile }: Needs,
+export async function writeAdmission(
+  { db, profile }: Pick<Needs, "db" | "profile">,
   upload: Upload,
   etag: string,
   { durationSeconds }: ContainerFacts,
