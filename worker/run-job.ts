@@ -152,6 +152,7 @@ async function publish(
   lease.moved();
   progress.stage("publish");
   lease.requireTime();
+  signal.throwIfAborted();
   const largest = result.renditions[0]!;
   const publication = {
     processor: "ffmpeg-cpu" as const,
