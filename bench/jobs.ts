@@ -3,13 +3,15 @@
  * costs, and a burst of uploads. Ends with code 1 where a bound is broken.
  *
  * Run: `npm run bench:jobs`, or one part of it: `npm run bench:jobs -- index`.
+ * BENCH_BURST_UPLOADS: how many uploads the burst has, where 500 would take too long.
  */
+import { benchBurst } from "./jobs/burst.ts";
 import { benchIndex } from "./jobs/index-part.ts";
 import { benchPolls } from "./jobs/polls.ts";
 import { benchRates } from "./jobs/rates.ts";
 import { createReport } from "./report.ts";
 
-const parts = { index: benchIndex, rates: benchRates, polls: benchPolls };
+const parts = { index: benchIndex, rates: benchRates, polls: benchPolls, burst: benchBurst };
 
 const names = Object.keys(parts) as (keyof typeof parts)[];
 const wanted = process.argv.slice(2);

@@ -1,0 +1,86 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Database } from "@reelkeep/db/client";
+import { startControlPlane } from "../../local/control-plane.ts";
+import { createLocalFleet, type LocalFleet } from "../../local/fleet.ts";
+import { type Schedule, startSchedule } from "../../local/schedule.ts";
+import { readSettings } from "../../local/settings.ts";
+import { type Stores, startStores } from "../../local/stores.ts";
+import { endWithThisProcess } from "../../local/testing/watchdog.ts";
+
+/** The local stack's own stores, control plane and workers, without the site, in a temporary folder. */
+export interface BurstStack {
+  readonly dataDir: string;
+  readonly stores: Stores;
+  readonly db: Database;
+  readonly fleet: LocalFleet;
+  /** Starts dispatches and sweeps. Storage's events are admitted before, too. */
+  begin(): void;
+  /** Is rejected when a store has ended and can't be brought back. */
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+export async function startBurstStack(workersMax: number): Promise<BurstStack> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "reelkeep-bench-"));
+  // Root's database server has another account, which must get through.
+  chmodSync(dataDir, 0o711);
+  const watchdog = endWithThisProcess(dataDir);
+  const stops: (() => unknown)[] = [
+    () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }),
+    () => watchdog.kill(),
+  ];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const parts = await startParts(dataDir, workersMax, (end) => stops.push(end));
+    return { ...parts, dataDir, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startParts(
+  dataDir: string,
+  workersMax: number,
+  onStop: (end: () => unknown) => void,
+): Promise<Omit<BurstStack, "dataDir" | "stop">> {
+  const settings = readSettings({
+    REELKEEP_DATA_DIR: dataDir,
+    REELKEEP_PORT: "0",
+    REELKEEP_CDN_PORT: "0",
+    REELKEEP_S3_PORT: "0",
+    REELKEEP_POSTGRES_PORT: "0",
+    REELKEEP_EVENTS_PORT: "0",
+    WORKERS_MAX: String(workersMax),
+  });
+  let onFailed: (message: string) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    onFailed = (message) => reject(new Error(message));
+  });
+  // What ends because it is stopped has not failed.
+  failed.catch(() => {});
+  let schedule: Schedule | undefined;
+  const nudge = () => schedule?.nudge();
+  const stores = await startStores(settings, { onStop, onFailed, onOutbox: nudge });
+  let fleet!: LocalFleet;
+  let begin = () => {};
+  const { db } = await startControlPlane({
+    ...stores,
+    onStop,
+    createFleet: (options) => {
+      fleet = createLocalFleet(options);
+      return fleet;
+    },
+    startSchedule: (...parts) => {
+      begin = () => {
+        schedule = startSchedule(...parts);
+      };
+      return { nudge, stop: async () => schedule?.stop() };
+    },
+  });
+  return { stores, db, fleet, begin, failed };
+}
