@@ -48,16 +48,12 @@ const machine = readMachine();
 
 /** Read before everything else, because the machine goes also where something else is missing. */
 function readMachine(): OwnMachine {
-  const {
-    MACHINE_KIND: kind,
-    MACHINE_ID: machineId = null,
-    S3_REGION: region,
-    AWS_EC2_METADATA_SERVICE_ENDPOINT: metadataEndpoint,
-  } = environment
+  const env = environment
     .pick({ MACHINE_KIND: true, MACHINE_ID: true, S3_REGION: true, AWS_EC2_METADATA_SERVICE_ENDPOINT: true })
     .parse(process.env);
-  if (kind === "process") return createOwnMachine({ kind, machineId });
-  return createOwnMachine({ kind, region, ...(metadataEndpoint ? { metadataEndpoint } : {}) });
+  const { MACHINE_KIND: kind, AWS_EC2_METADATA_SERVICE_ENDPOINT: metadataEndpoint } = env;
+  if (kind === "process") return createOwnMachine({ kind, machineId: env.MACHINE_ID ?? null });
+  return createOwnMachine({ kind, region: env.S3_REGION, ...(metadataEndpoint ? { metadataEndpoint } : {}) });
 }
 
 async function main(): Promise<void> {
