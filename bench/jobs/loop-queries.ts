@@ -66,6 +66,8 @@ const ledgerEntry = {
   lastError: null,
   createdAt: new Date(),
 };
+/** Those of unfinished jobs alone: each is short, and which is taken is the planner's choice. */
+const ofTheLine = ["jobs_waiting", "jobs_unfinished"];
 const weekMs = 7 * 24 * 3600_000;
 const progress = { stage: "encode", fraction: 0.5, renditions: [], processByResolution: {} } as const;
 
@@ -77,13 +79,13 @@ export const loopQueries: readonly LoopQuery[] = [
   },
   {
     name: "beginLaunch",
-    indexes: ["jobs_pkey", "jobs_unfinished"],
+    indexes: ["jobs_pkey", ...ofTheLine],
     run: (tx, { waiting: { job } }) =>
       beginLaunch(tx, { actionKey: job.actionKey, generation: 1, provisioningToken: randomUUID() }),
   },
   {
     name: "markWaiting",
-    indexes: ["outbox_due", "jobs_unfinished"],
+    indexes: ["outbox_due", ...ofTheLine],
     run: (tx) => markWaiting(tx, "waiting-for-slot"),
   },
   { name: "countOpenLaunches", indexes: ["worker_launches_open"], run: (tx) => countOpenLaunches(tx) },
@@ -95,10 +97,14 @@ export const loopQueries: readonly LoopQuery[] = [
     // Within a transaction, its own one is a savepoint.
     run: (tx) => takeOutbox(tx as unknown as Database, { kind: "job-ended", limit: 20, lockSeconds: 60 }),
   },
-  { name: "findExpiredLeases", indexes: ["jobs_leases"], run: (tx) => findExpiredLeases(tx, 100) },
+  {
+    name: "findExpiredLeases",
+    indexes: ["jobs_leases", ...ofTheLine],
+    run: (tx) => findExpiredLeases(tx, 100),
+  },
   {
     name: "findUnclaimedLaunches",
-    indexes: ["jobs_launches", "jobs_waiting"],
+    indexes: ["jobs_launches", ...ofTheLine],
     run: (tx) => findUnclaimedLaunches(tx, 0, 100),
   },
   { name: "findAbandonedUploads", indexes: ["uploads_open"], run: (tx) => findAbandonedUploads(tx, 0, 100) },
@@ -110,7 +116,7 @@ export const loopQueries: readonly LoopQuery[] = [
   },
   {
     name: "claimJob",
-    indexes: ["jobs_pkey", "jobs_unfinished"],
+    indexes: ["jobs_pkey", ...ofTheLine],
     run: (tx, { waiting: { job } }) =>
       claimJob(tx, {
         actionKey: job.actionKey,
@@ -122,7 +128,7 @@ export const loopQueries: readonly LoopQuery[] = [
   },
   {
     name: "heartbeatJob",
-    indexes: ["jobs_pkey", "jobs_unfinished"],
+    indexes: ["jobs_pkey", ...ofTheLine],
     run: (tx, { processing: { job } }) =>
       heartbeatJob(tx, {
         actionKey: job.actionKey,
@@ -133,7 +139,7 @@ export const loopQueries: readonly LoopQuery[] = [
   },
   {
     name: "findMediaStatus, last in line",
-    indexes: ["jobs_waiting"],
+    indexes: ofTheLine,
     run: (tx, { waiting }) => findMediaStatus(tx, waiting.job.actionKey),
   },
   {
@@ -167,7 +173,7 @@ export const loopQueries: readonly LoopQuery[] = [
     run: (tx, { finishedKey: id }) =>
       listJobs(tx, { filter: "ended", cursor: { at: new Date(Date.now() - weekMs), id }, limit: 51 }),
   },
-  { name: "countWaiting", indexes: ["jobs_waiting", "jobs_unfinished"], run: (tx) => countWaiting(tx) },
+  { name: "countWaiting", indexes: ofTheLine, run: (tx) => countWaiting(tx) },
   {
     name: "listProvisioningErrors",
     indexes: ["provisioning_errors_newest"],
