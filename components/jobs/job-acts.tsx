@@ -57,30 +57,37 @@ export function JobActs({ media, asset, offered, inList = false, focusWhenDone, 
 
   if (offered.cancel === "no" && !offered.retry && !asking && !acting.error) return null;
   return (
-    <div className="flex flex-col items-start gap-3">
-      {offered.cancel !== "no" && (
-        <Button size={size} aria-disabled={pending !== null} onClick={askOrCancel}>
-          <X aria-hidden />
-          {pending === "cancel" ? "Cancelling…" : "Cancel"}
-          {inList && <span className="sr-only"> {asset.title}</span>}
-        </Button>
-      )}
-      {offered.retry && (
-        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-          <Button
-            size={size}
-            look={inList ? "plain" : "next"}
-            aria-disabled={pending !== null}
-            onClick={() => press("retry")}
-          >
-            <RotateCw aria-hidden />
-            {pending === "retry" ? "Trying again…" : "Try again"}
+    // In a list the buttons take their column, and what went wrong a row of its own below.
+    <div className={inList ? "contents" : "flex flex-col items-start gap-3"}>
+      <div className={inList ? "md:col-start-3 md:justify-self-end" : "contents"}>
+        {offered.cancel !== "no" && (
+          <Button size={size} aria-disabled={pending !== null} onClick={askOrCancel}>
+            <X aria-hidden />
+            {pending === "cancel" ? "Cancelling…" : "Cancel"}
             {inList && <span className="sr-only"> {asset.title}</span>}
           </Button>
-          {!inList && <p className="text-small text-ink-soft">{retryWords}</p>}
+        )}
+        {offered.retry && (
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+            <Button
+              size={size}
+              look={!inList && media.status === "failed" ? "next" : "plain"}
+              aria-disabled={pending !== null}
+              onClick={() => press("retry")}
+            >
+              <RotateCw aria-hidden />
+              {pending === "retry" ? "Trying again…" : "Try again"}
+              {inList && <span className="sr-only"> {asset.title}</span>}
+            </Button>
+            {!inList && <p className="text-small text-ink-soft">{retryWords}</p>}
+          </div>
+        )}
+      </div>
+      {acting.error && (
+        <div className="md:col-span-full">
+          <ProblemNote error={acting.error} />
         </div>
       )}
-      {acting.error && <ProblemNote error={acting.error} />}
       <ConfirmDialog
         words={describeCancelling(asset, media)}
         open={asking}

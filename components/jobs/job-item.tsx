@@ -1,7 +1,8 @@
 "use client";
 import type { Actor } from "@reelkeep/core/access/policy";
 import type { JobRow } from "@reelkeep/core/api/jobs";
-import { describeMedia, describeTries } from "@reelkeep/core/words/status";
+import { formatOrdinal } from "@reelkeep/core/words/format";
+import { describeMedia, describeTries, type StatusWords } from "@reelkeep/core/words/status";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
@@ -45,7 +46,8 @@ export function JobItem({
           )}
         </p>
         <p className="figures text-small text-ink-soft">
-          {owner.name} · <LocalMoment iso={row.admittedAt} />
+          {owner.name} · {row.endedAt ? "ended " : "since "}
+          <LocalMoment iso={row.endedAt ?? row.admittedAt} />
           {gone && " · video deleted"}
           {asset.state === "blocked" && " · video blocked"}
         </p>
@@ -60,30 +62,31 @@ export function JobItem({
         {words.fraction !== null && (
           <ProgressBar label={`Progress of ${asset.title}`} fraction={words.fraction} />
         )}
-        <JobFacts row={row} />
+        <JobFacts row={row} words={words} />
       </div>
-      <div className="md:justify-self-end">
-        <JobActs
-          media={media}
-          asset={asset}
-          offered={offered}
-          inList
-          focusWhenDone={focusWhenDone}
-          onActed={(act) => toast.success(act === "cancel" ? `Cancelling “${asset.title}”` : tried)}
-        />
-      </div>
+      <JobActs
+        media={media}
+        asset={asset}
+        offered={offered}
+        inList
+        focusWhenDone={focusWhenDone}
+        onActed={(act) => toast.success(act === "cancel" ? `Cancelling “${asset.title}”` : tried)}
+      />
     </li>
   );
 }
 
 /** Second to the state: what one looks for when something is wrong with it. */
-function JobFacts({ row: { media, worker } }: { row: JobRow }) {
+function JobFacts({ row: { media, worker }, words }: { row: JobRow; words: StatusWords }) {
   return (
     <ul className="figures flex flex-wrap gap-x-4 gap-y-1 text-small text-ink-soft">
       {media.failure && (
         <li>
           <Id>{media.failure.code}</Id>
         </li>
+      )}
+      {media.placeInLine !== null && words.icon !== "in-line" && (
+        <li>{formatOrdinal(media.placeInLine)} in line</li>
       )}
       {media.attempt && <li>{describeTries(media.attempt)}</li>}
       {worker && (

@@ -45,7 +45,7 @@ export function Jobs({ actor }: { actor: Actor }) {
     <div className="flex flex-col gap-6">
       <div className="flex flex-wrap items-baseline justify-between gap-x-8 gap-y-1">
         <h1 className="text-title font-semibold tracking-tight">Jobs</h1>
-        <FleetLine fleet={first} />
+        {(first || !jobs.error) && <FleetLine fleet={first} />}
       </div>
       {first && first.provisioningErrors.length > 0 && <LostWorkers errors={first.provisioningErrors} />}
       <div>
@@ -89,7 +89,7 @@ export function Jobs({ actor }: { actor: Actor }) {
           )}
         </section>
       </div>
-      {jobs.hasNextPage && (
+      {jobs.hasNextPage && !jobs.isPlaceholderData && (
         <Button
           className="self-center"
           onClick={() => jobs.fetchNextPage()}

@@ -12,6 +12,7 @@ export function Menu({ trigger, children }: { trigger: ReactNode; children: Reac
       <DropdownMenu.Content
         align="end"
         sideOffset={8}
+        collisionPadding={16}
         className="z-50 min-w-52 animate-appear rounded-md border border-line bg-surface p-1"
       >
         {children}

@@ -1,8 +1,9 @@
 import type { AssetSummary } from "@reelkeep/core/api/assets";
 import type { MediaStatus } from "@reelkeep/core/api/media";
 import { formatBytes, formatDuration, formatResolution } from "@reelkeep/core/words/format";
-import { CircleCheck } from "lucide-react";
+import { CircleCheck, CircleSlash } from "lucide-react";
 import type { ReactNode } from "react";
+import { classNames } from "../ui/class-names.ts";
 import { LocalMoment } from "../ui/local-moment.tsx";
 
 /** The published version and the file behind it, in figures. */
@@ -15,10 +16,22 @@ export function VideoFacts({ asset, media }: { asset: AssetSummary; media: Media
       </h2>
       {version && (
         <p
-          className="figures flex items-center gap-1.5 font-medium text-good"
+          className={classNames(
+            "figures flex items-center gap-1.5 font-medium",
+            asset.state === "active" && "text-good",
+          )}
           data-testid="published-version"
         >
-          <CircleCheck aria-hidden className="size-4" /> Ready · version {version.versionNumber}
+          {asset.state === "active" ? (
+            <>
+              <CircleCheck aria-hidden className="size-4" /> Ready · version
+            </>
+          ) : (
+            <>
+              <CircleSlash aria-hidden className="size-4" /> Blocked · version
+            </>
+          )}{" "}
+          {version.versionNumber}
         </p>
       )}
       <dl className="figures grid grid-cols-[6.5rem_1fr] gap-y-2">

@@ -204,7 +204,7 @@ describe("what people read about a video", () => {
   });
 
   it("J5 tries are counted over all generations", () => {
-    expect(describeTries({ number: 0, limit: 3 })).toBe("No try yet of 3");
+    expect(describeTries({ number: 0, limit: 3 })).toBe("Not tried yet");
     expect(describeTries({ number: 4, limit: 6 })).toBe("Try 4 of 6");
   });
 

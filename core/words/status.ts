@@ -186,9 +186,9 @@ function cancellation(media: MediaStatus, reader: Reader): string {
   }
 }
 
-/** How many tries a job has had, of how many: `Try 2 of 3`. */
+/** Which try runs or ran last, of how many: `Try 2 of 3`. */
 export const describeTries = ({ number, limit }: NonNullable<MediaStatus["attempt"]>): string =>
-  number === 0 ? `No try yet of ${limit}` : `Try ${number} of ${limit}`;
+  number === 0 ? "Not tried yet" : `Try ${number} of ${limit}`;
 
 /** The state of a whole video from its summary alone, for a poster. Null when it is simply ready to watch. */
 export function describeAsset(asset: AssetSummary): StatusWords | null {
