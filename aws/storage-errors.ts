@@ -13,9 +13,14 @@ export const headerOf = (error: unknown, name: string): string | undefined =>
 export const isMissing = (error: unknown): boolean =>
   statusOf(error) === 404 && (error as Error).name !== "NoSuchBucket";
 
-/** A failure of storage as ours: changed, gone, or not answering (worth another try). */
+/** What the disk here says when nothing more fits: a download's file, not the storage. */
+const diskFullCodes: readonly unknown[] = ["ENOSPC", "EDQUOT"];
+
+/** A failure of storage as ours: changed, gone, or not answering (worth another try); or of the disk here. */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof AppError) return error;
+  if (diskFullCodes.includes((error as NodeJS.ErrnoException | null)?.code))
+    return new AppError("disk-full", { cause: error });
   if (statusOf(error) === 412) return new AppError("source-changed", { cause: error });
   if (isMissing(error)) return new AppError("source-gone", { cause: error });
   return new AppError("storage-unavailable", { cause: error });

@@ -1,5 +1,5 @@
 /** One FFmpeg run makes the whole ladder while its segments are already moving to storage (M5). */
-import { mkdir } from "node:fs/promises";
+import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@reelkeep/core/errors";
@@ -44,6 +44,8 @@ const aacCodec = "mp4a.40.2";
 const pollMs = 200;
 /** FFmpeg stands still while more than this waits for storage, so that scratch stays small. */
 const backlogBytesMax = 512 * 1024 * 1024;
+/** A disk with less than this is full: no segment fits. */
+const fullBytes = 64 * 1024;
 
 /**
  * Encodes `sourcePath` below `workFolder` and stores every segment. Resolves when all of them are stored.
@@ -116,7 +118,8 @@ export async function encode(
     if (exitCode !== 0) throw encoderFailure(exitCode, stderrTail);
     await collect();
     await uploader.drain();
-  } catch (error) {
+  } catch (cause) {
+    const error = await explainFailure(cause, workFolder);
     failure.abort(error);
     await running.catch(() => {});
     throw error;
@@ -131,6 +134,13 @@ export async function encode(
 function encoderFailure(exitCode: number, stderrTail: string): AppError {
   const code = /No space left on device/.test(stderrTail) ? "disk-full" : "encoder-failed";
   return new AppError(code, { cause: new Error(`FFmpeg ended with ${exitCode}: ${stderrTail}`) });
+}
+
+/** On a full disk FFmpeg leaves torn lists and segments behind, which are met before it says why. */
+async function explainFailure(error: unknown, workFolder: string): Promise<unknown> {
+  if (error instanceof AppError && error.code !== "encoder-failed") return error;
+  const { bavail, bsize } = await statfs(workFolder);
+  return bavail * bsize < fullBytes ? new AppError("disk-full", { cause: error }) : error;
 }
 
 /** Read from the stream itself, so that the playlist never promises another profile or level than is there. */
