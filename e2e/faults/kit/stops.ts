@@ -28,6 +28,20 @@ export const uploading: Place = ({ storage }) =>
 export const verifying: Place = ({ storage }) =>
   storage.hold({ by: "workers", method: "GET", parameter: "list-type" });
 /** Verified; the publication has asked nothing yet. */
-export const beforePublish: Place = ({ database }) => database.hold({ by, text: /^select .* from "job_attempts"/s });
+export const beforePublish: Place = ({ database }) =>
+  database.hold({ by, text: /^select .* from "job_attempts"/s });
 /** Before the COMMIT of the publication. */
 export const publishing: Place = ({ database }) => database.hold(publishCommit);
+/** A renewal of the lease, before it reaches the database; the upload stands still, so that one is needed. */
+export const heartbeating: Place = ({ database, storage }) => {
+  const upload = uploading({ database, storage });
+  const beat = database.hold({ by: /^reelkeep-lease /, text: /^update "jobs"/ });
+  const both = (how: "release" | "cut") => () => {
+    beat[how]();
+    upload[how]();
+  };
+  return { caught: beat.caught, release: both("release"), cut: both("cut") };
+};
+/** In the middle of the publication: job and asset are locked, the version isn't written yet. */
+export const insidePublish: Place = ({ database }) =>
+  database.hold({ by, text: /insert into "media_versions"/ });
