@@ -11,7 +11,7 @@ import { atOnce, oneByOne, type Turn } from "./testing/model/turns.ts";
 import { World } from "./testing/model/world.ts";
 
 /** `MODEL_RUNS=5000 npx vitest run services/jobs-model` for long; `MODEL_SEED` repeats a run. */
-const runs = Number(process.env.MODEL_RUNS ?? 150);
+const runs = Number(process.env.MODEL_RUNS ?? 80);
 const seed = process.env.MODEL_SEED ? { seed: Number(process.env.MODEL_SEED) } : {};
 const timeoutMs = 60_000 + runs * 2000;
 const assets = ["film-a", "film-b"];
@@ -56,7 +56,7 @@ async function follow(turns: fc.Arbitrary<Turn>): Promise<void> {
 
 /** What a run may find: nothing yet, or two jobs on their way. */
 const beginning: readonly Action[] = ["film-a", "film-b"].flatMap((asset, i): Action[] => {
-  const job = `upload0${i + 1}`;
+  const job = `upload00${i + 1}`;
   const [attempt, machine] = [`${job}/first-worker`, `${job}/launch1`];
   return [
     { do: "admit", upload: job, asset },

@@ -105,7 +105,11 @@ export interface Rows {
 
 export interface Model {
   now: number;
+  /** How many new uploads and workers may have had a name. */
+  namesGiven: number;
   readonly rows: Rows;
+  /** A dispatcher looks at the ceiling and at the line; one does so at a time. */
+  isChoosing: boolean;
   /** Launches without an answer, whose machine may still come. */
   late: string[];
   /** Attempts whose output lies in storage. */
@@ -114,6 +118,7 @@ export interface Model {
 
 export const emptyModel = (assets: readonly string[]): Model => ({
   now: 0,
+  namesGiven: 9,
   rows: {
     assets: Object.fromEntries(
       assets.map((name) => [name, { state: "active", sourceRevision: 0, versions: [], active: null }]),
@@ -127,6 +132,7 @@ export const emptyModel = (assets: readonly string[]): Model => ({
     deletions: [],
     machines: [],
   },
+  isChoosing: false,
   late: [],
   outputs: [],
 });

@@ -23,8 +23,8 @@ import {
   modelPolicy as policy,
 } from "./job-model.ts";
 
-/** The steps of an action; what it is answered with comes last. */
-export type Steps = Generator<undefined, Answer>;
+/** The steps of an action; what it is answered with comes last. `blocked`: it can't go on before another has. */
+export type Steps<Result = Answer> = Generator<"blocked" | undefined, Result>;
 
 /** What the model says of an action. It changes the model step by step. */
 export function* predict(m: Model, action: Action): Steps {
@@ -34,7 +34,7 @@ export function* predict(m: Model, action: Action): Steps {
     case "dispatch":
       return yield* dispatch(m, action.answers);
     case "claim":
-      return claim(m, action);
+      return yield* claim(m, action);
     case "heartbeat":
       return heartbeat(m, action.attempt);
     case "fail":
@@ -178,16 +178,18 @@ const holds = (m: Model, name: string): ModelJob | null => {
   return job.holder === name && job.leaseUntil! > m.now ? job : null;
 };
 
-function claim(m: Model, request: Extract<Action, { do: "claim" }>): Answer {
+function* claim(m: Model, request: Extract<Action, { do: "claim" }>): Steps {
   const { attempts, jobs } = m.rows;
   const job = jobs[request.job]!;
-  if (job.holder === request.attempt) return "claimed";
-  if (job.generation !== request.generation) return "stale-generation";
-  if (job.state === "job-received") return "held";
-  if (job.state === "processing-completed") return "finished";
-  if (job.state !== "file-processing-ready") return job.state;
-  if (attempts[request.attempt]) return "attempt-ended";
-  if (job.attemptCount >= job.attemptLimit) return "out-of-attempts";
+  const isFree =
+    job.state === "file-processing-ready" &&
+    job.generation === request.generation &&
+    job.attemptCount < job.attemptLimit &&
+    !attempts[request.attempt];
+  if (!isFree) {
+    yield;
+    return whyLost(job, request, request.attempt in attempts);
+  }
   Object.assign(job, {
     state: "job-received",
     waitingReason: null,
@@ -210,6 +212,15 @@ function claim(m: Model, request: Extract<Action, { do: "claim" }>): Answer {
     errorCode: null,
   };
   return "claimed";
+}
+
+function whyLost(job: ModelJob, request: { attempt: string; generation: number }, isUsed: boolean): Answer {
+  if (job.holder === request.attempt) return "claimed";
+  if (job.generation !== request.generation) return "stale-generation";
+  if (job.state === "job-received") return "held";
+  if (job.state === "processing-completed") return "finished";
+  if (job.state !== "file-processing-ready") return job.state;
+  return isUsed ? "attempt-ended" : "out-of-attempts";
 }
 
 function heartbeat(m: Model, attempt: string): Answer {
@@ -306,9 +317,12 @@ function write(m: Model, attempt: string): Answer {
 function* dispatch(m: Model, answers: readonly FleetAnswer[]): Steps {
   let asked = 0;
   for (let launched = 0; ; ) {
-    const message = takeNext(m);
+    while (m.isChoosing) yield "blocked";
+    m.isChoosing = true;
+    const message = yield* takeNext(m);
+    const launch = message && beginLaunch(m, message);
+    m.isChoosing = false;
     if (!message) return launched;
-    const launch = beginLaunch(m, message);
     yield;
     if (!launch) {
       settleUnwanted(m, message);
@@ -344,10 +358,11 @@ const settle = (m: Model, message: ModelMessage) => {
   m.rows.messages = m.rows.messages.filter((each) => each !== message);
 };
 
-/** The first in line, unless as many machines as may be are there, or may be. */
-function takeNext(m: Model): ModelMessage | null {
-  const due = m.rows.messages.filter(({ availableAt }) => availableAt <= m.now);
+/** The first in line, unless as many machines as may be are there, or may be. Jobs go on moving meanwhile. */
+function* takeNext(m: Model): Steps<ModelMessage | null> {
   const open = Object.values(m.rows.launches).filter(({ goneAt }) => goneAt === null);
+  yield;
+  const due = m.rows.messages.filter(({ availableAt }) => availableAt <= m.now);
   if (open.length >= policy.workersMax) {
     for (const { job } of due.map((message) => ({ job: m.rows.jobs[message.job]! })))
       if (job.state === "file-processing-ready" && !job.launch) job.waitingReason = "waiting-for-slot";
@@ -359,6 +374,7 @@ function takeNext(m: Model): ModelMessage | null {
       (a, b) => m.rows.jobs[a.job]!.admittedAt - m.rows.jobs[b.job]!.admittedAt || a.job.localeCompare(b.job),
     );
   if (first) first.lockedUntil = m.now + seconds(60);
+  yield;
   return first ?? null;
 }
 
@@ -423,7 +439,7 @@ function close(m: Model, name: string, wasRefused: boolean): void {
   if (launch.goneAt === null) Object.assign(launch, { goneAt: m.now, refused: wasRefused });
 }
 
-function* recordLaunch(m: Model, name: string): Generator<undefined, void> {
+function* recordLaunch(m: Model, name: string): Steps<void> {
   const launch = m.rows.launches[name]!;
   if (launch.goneAt === null) launch.machine = name;
   yield;
@@ -466,7 +482,7 @@ function recoverLease(m: Model, name: string): void {
 }
 
 /** A launch that gave no worker: its machine is ended, then there is another, or after the third none. */
-function* repeatLaunch(m: Model, name: string): Generator<undefined, boolean> {
+function* repeatLaunch(m: Model, name: string): Steps<boolean> {
   const { job: jobName } = m.rows.launches[name]!;
   const job = m.rows.jobs[jobName]!;
   const isAwaited = () => job.state === "file-processing-ready" && job.launch === name;
@@ -588,21 +604,14 @@ function* cancel(m: Model, { job: name, by }: Extract<Action, { do: "cancel" }>)
 
 function* retry(m: Model, { job: name, generation, by }: Extract<Action, { do: "retry" }>): Steps {
   const job = m.rows.jobs[name]!;
-  const asset = m.rows.assets[job.asset]!;
-  if (by === "stranger" || asset.state === "deleted") return refused("not-found");
+  const stateNow = () => m.rows.assets[job.asset]!.state;
+  if (by === "stranger" || stateNow() === "deleted") return refused("not-found");
   if (by !== "admin") return refused("forbidden");
-  const settled = () => {
-    if (job.generation > generation) return { answer: null };
-    if (job.state === "processing-completed") return { answer: refused("job-ended") };
-    if (isUnfinished(job)) return { answer: refused("job-unfinished") };
-    return null;
-  };
-  const before = settled();
-  if (before) return before.answer;
   yield;
-  if (asset.state !== "active") return refused(`asset-${asset.state}`);
-  const now = settled();
-  if (now) return now.answer;
+  if (stateNow() !== "active") return refused(`asset-${stateNow()}`);
+  if (job.generation > generation) return null;
+  if (job.state === "processing-completed") return refused("job-ended");
+  if (isUnfinished(job)) return refused("job-unfinished");
   if (isOvertaken(m, job)) return refused("newer-file");
   if (job.generation !== generation) return refused("conflict");
   Object.assign(job, {

@@ -14,7 +14,7 @@ import type { World } from "./world.ts";
 const { launchSeconds, idleMachineSeconds } = modelPolicy;
 
 /** Something that somebody would do, as soon as it is known what there is to do it with. Null: nothing. */
-type Plan = (model: Model, names: NewNames) => Action | null;
+type Plan = (model: Readonly<Model>, names: NewNames) => Action | null;
 /** Names that nobody has yet. */
 type NewNames = (kind: "upload" | "worker") => string;
 
@@ -209,19 +209,16 @@ export class Turn implements fc.AsyncCommand<Model, World> {
       return world.setClock(m.now);
     }
     const actions = this.#actions(m);
+    m.namesGiven += actions.length;
     this.#told = actions.map((action) => JSON.stringify(action)).join(" beside ");
     await takeTurn(m, world, actions);
   }
 
   toString = (): string => this.#told || "(not taken)";
 
-  #actions(m: Model): Action[] {
-    let made = 0;
-    const { uploads, attempts } = m.rows;
-    const newName: NewNames = (kind) => {
-      const before = Object.keys(kind === "upload" ? uploads : attempts).length;
-      return `${kind}${String(before + ++made).padStart(2, "0")}`;
-    };
+  #actions(m: Readonly<Model>): Action[] {
+    let given = m.namesGiven;
+    const newName: NewNames = (kind) => `${kind}${String(++given).padStart(3, "0")}`;
     return this.#plans.map((plan) => plan(m, newName)).filter((action) => action !== null);
   }
 }
