@@ -2,6 +2,7 @@
 import { and, asc, eq, inArray, isNull, lte, notInArray } from "drizzle-orm";
 import type { Executor } from "../client.ts";
 import { now } from "../clock.ts";
+import type { LedgerEntry } from "../deletion-ledger.ts";
 import type { Job } from "../jobs.ts";
 import type { MediaVersion } from "../media-versions.ts";
 import type { OutboxMessage } from "../outbox.ts";
@@ -47,6 +48,14 @@ export const listLaunches = (db: Executor, actionKey: string): Promise<WorkerLau
     .from(workerLaunches)
     .where(eq(workerLaunches.actionKey, actionKey))
     .orderBy(asc(workerLaunches.beganAt));
+
+/** A target's entries in the deletion ledger, the first first. */
+export const listDeletions = (db: Executor, target: string): Promise<LedgerEntry[]> =>
+  db
+    .select()
+    .from(deletionLedger)
+    .where(eq(deletionLedger.target, target))
+    .orderBy(asc(deletionLedger.createdAt));
 
 /** Messages of jobs that have ended, which are due and still weren't dealt with. */
 export const listStuckMessages = (db: Executor): Promise<{ kind: string; actionKey: string }[]> =>
