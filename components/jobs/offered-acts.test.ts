@@ -3,29 +3,6 @@ import { type MediaStatus, mediaStatuses } from "@reelkeep/core/api/media";
 import { describe, expect, it } from "vitest";
 import { offeredActs } from "./offered-acts.ts";
 
-const media = (change: Partial<MediaStatus>): MediaStatus => ({
-  actionKey: "11111111-1111-4111-8111-111111111111",
-  assetId: "22222222-2222-4222-8222-222222222222",
-  status: "file-processing-ready",
-  filename: "interview.mov",
-  sizeBytes: 1,
-  sourceRevision: 1,
-  waitingReason: "queued",
-  placeInLine: 1,
-  retryAt: null,
-  attempt: { number: 0, limit: 3 },
-  stage: null,
-  progress: { fraction: 0, secondsLeft: null, renditions: [] },
-  processByResolution: {},
-  failure: null,
-  generation: 1,
-  cancelRequested: false,
-  cancelledBy: null,
-  playback: null,
-  updatedAt: "2026-11-20T14:02:00Z",
-  ...change,
-});
-
 const offered = (
   role: Role,
   change: Partial<MediaStatus>,
@@ -34,7 +11,7 @@ const offered = (
   offeredActs(
     { userId: "ada", role },
     { ownerId: "ada", state: "active", invited: false, ...asset },
-    media(change),
+    { status: "file-processing-ready", cancelRequested: false, cancelledBy: null, ...change },
   );
 
 describe("what the buttons of a job offer", () => {

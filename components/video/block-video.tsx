@@ -1,28 +1,14 @@
 "use client";
-import type { AssetSummary } from "@reelkeep/core/api/assets";
-import type { MediaStatus } from "@reelkeep/core/api/media";
 import { describeAllowing, describeBlocking } from "@reelkeep/core/words/acts";
 import { useQueryClient } from "@tanstack/react-query";
 import { toast } from "sonner";
 import { setAssetState } from "../api-client.ts";
 import { assetsKey } from "../library/use-assets.ts";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import type { FocusTarget } from "../ui/dialog.tsx";
+import type { VideoQuestion } from "./delete-video.tsx";
 
 /** Asks an admin whether nobody shall watch a video any more, or everybody again who could. */
-export function BlockVideo({
-  asset,
-  media,
-  open,
-  onOpenChange,
-  focusAfter,
-}: {
-  asset: AssetSummary;
-  media: MediaStatus | undefined;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  focusAfter?: FocusTarget;
-}) {
+export function BlockVideo({ asset, media, open, onOpenChange, focusAfter }: VideoQuestion) {
   const queryClient = useQueryClient();
   const blocked = asset.state === "blocked";
   const words = blocked ? describeAllowing(asset) : describeBlocking(asset, media);

@@ -12,20 +12,17 @@ import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import type { FocusTarget } from "../ui/dialog.tsx";
 import { QueueContext } from "../upload/upload-context.ts";
 
+/** A question about a video; `focusAfter` takes the focus back where what opened it is gone by then. */
+export interface VideoQuestion {
+  readonly asset: AssetSummary;
+  readonly media: MediaStatus | undefined;
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  readonly focusAfter?: FocusTarget;
+}
+
 /** Asks whether a video shall go for good; then leads back to the library, which no longer has it. */
-export function DeleteVideo({
-  asset,
-  media,
-  open,
-  onOpenChange,
-  focusAfter,
-}: {
-  asset: AssetSummary;
-  media: MediaStatus | undefined;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  focusAfter?: FocusTarget;
-}) {
+export function DeleteVideo({ asset, media, open, onOpenChange, focusAfter }: VideoQuestion) {
   const router = useRouter();
   const queryClient = useQueryClient();
   const queue = useContext(QueueContext);
