@@ -3,6 +3,7 @@ import { defineConfig } from "playwright/test";
 /** A real browser on a real local stack, which the global set-up starts once for the run. */
 export default defineConfig({
   testDir: "e2e",
+  testMatch: "**/*.spec.ts",
   outputDir: "dist/playwright",
   globalSetup: "./local/testing/browser-setup.ts",
   // The tests share one stack, whose one worker is the narrow place.
