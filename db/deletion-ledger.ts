@@ -1,5 +1,5 @@
 /** What is to be deleted from the bucket, and what was. */
-import { and, asc, eq, exists, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
+import { and, asc, eq, exists, inArray, isNotNull, isNull, lte, ne, or, sql } from "drizzle-orm";
 import type { Executor } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
 import { assets } from "./schema/assets.ts";
@@ -60,8 +60,9 @@ export async function takeDueDeletion(db: Executor, holdSeconds: number): Promis
  * running attempt publishes, and an attempt that ended never runs again.
  */
 export async function isStillNeeded(db: Executor, entry: LedgerEntry): Promise<boolean> {
+  // What is above the target is looked up, not searched for: the index knows whole prefixes.
   const below = (column: typeof mediaVersions.prefix | typeof jobAttempts.outputPrefix) =>
-    or(sql`starts_with(${column}, ${entry.target})`, sql`starts_with(${entry.target}, ${column})`);
+    or(sql`starts_with(${column}, ${entry.target})`, inArray(column, foldersAbove(entry.target)));
   const rows = await db.execute<{ needed: boolean }>(sql`
     select ${or(
       exists(
@@ -95,6 +96,10 @@ export async function isStillNeeded(db: Executor, entry: LedgerEntry): Promise<b
     )} as needed`);
   return rows.rows[0]?.needed ?? true;
 }
+
+/** `a/b/c.ts` and `a/b/` have `a/` and `a/b/` above them; a prefix counts as one of its own. */
+const foldersAbove = (target: string): string[] =>
+  [...target.matchAll(/\//g)].map(({ index }) => target.slice(0, index + 1));
 
 /**
  * Deleted: look again after `secondLookSeconds`, or done where this was the second look. An entry that began again

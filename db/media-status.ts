@@ -22,10 +22,37 @@ const running = alias(jobAttempts, "running");
  * them.
  */
 const mediaColumns = {
-  upload: uploads,
+  upload: {
+    actionKey: uploads.actionKey,
+    assetId: uploads.assetId,
+    userId: uploads.userId,
+    state: uploads.state,
+    filename: uploads.filename,
+    sizeBytes: uploads.sizeBytes,
+    sourceRevision: uploads.sourceRevision,
+    errorCode: uploads.errorCode,
+    errorMessage: uploads.errorMessage,
+    updatedAt: uploads.updatedAt,
+  },
   ownerId: assets.ownerId,
   assetState: assets.state,
-  job: jobs,
+  job: {
+    state: jobs.state,
+    generation: jobs.generation,
+    attemptCount: jobs.attemptCount,
+    attemptLimit: jobs.attemptLimit,
+    waitingReason: jobs.waitingReason,
+    retryAt: jobs.retryAt,
+    cancelRequestedAt: jobs.cancelRequestedAt,
+    cancelledBy: jobs.cancelledBy,
+    stage: jobs.stage,
+    progressFraction: jobs.progressFraction,
+    progressRenditions: jobs.progressRenditions,
+    processByResolution: jobs.processByResolution,
+    errorCode: jobs.errorCode,
+    errorMessage: jobs.errorMessage,
+    updatedAt: jobs.updatedAt,
+  },
   cancellerName: cancellers.name,
   versionNumber: mediaVersions.versionNumber,
   elapsedSeconds: sql<
@@ -42,9 +69,11 @@ const hasSucceeded = and(eq(jobAttempts.actionKey, jobs.actionKey), eq(jobAttemp
 
 export type MediaStatusRow = NonNullable<Awaited<ReturnType<typeof findMediaStatus>>>;
 
-/** Null where there is no such upload. */
-export async function findMediaStatus(db: Executor, actionKey: string) {
-  const rows = await db
+/** Prepared once for a pool and then once for each of its connections: half of a poll's cost would be planning. */
+const statements = new WeakMap<Executor, ReturnType<typeof prepareMediaStatus>>();
+
+const prepareMediaStatus = (db: Executor) =>
+  db
     .select(mediaColumns)
     .from(uploads)
     .innerJoin(assets, eq(assets.id, uploads.assetId))
@@ -52,7 +81,17 @@ export async function findMediaStatus(db: Executor, actionKey: string) {
     .leftJoin(cancellers, eq(cancellers.id, jobs.cancelledBy))
     .leftJoin(jobAttempts, hasSucceeded)
     .leftJoin(mediaVersions, eq(mediaVersions.attemptId, jobAttempts.id))
-    .where(eq(uploads.actionKey, actionKey));
+    .where(eq(uploads.actionKey, sql.placeholder("actionKey")))
+    .prepare("media_status");
+
+/** Null where there is no such upload. */
+export async function findMediaStatus(db: Executor, actionKey: string) {
+  let statement = statements.get(db);
+  if (!statement) {
+    statement = prepareMediaStatus(db);
+    statements.set(db, statement);
+  }
+  const rows = await statement.execute({ actionKey });
   return rows[0] ?? null;
 }
 

@@ -1,7 +1,7 @@
 /** Launches: every machine that was asked for, until it is confirmed gone. Which one a job waits for, its row tells. */
-import { and, asc, count, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, isNull, or, sql } from "drizzle-orm";
 import type { Executor, Transaction } from "./client.ts";
-import { now } from "./clock.ts";
+import { now, readClock } from "./clock.ts";
 import { jobs } from "./schema/jobs.ts";
 import { workerLaunches } from "./schema/worker-launches.ts";
 
@@ -32,19 +32,25 @@ export async function countOpenLaunches(db: Executor): Promise<number> {
 /**
  * J8: what machines cost since midnight UTC, in US dollars at list price; one that is still there up to now. Refused
  * launches cost nothing.
+ *
+ * The clock is read first: as a function that tests can set it may change within a query, so an index can't be
+ * asked for it.
  */
 export async function sumSpentToday(db: Executor): Promise<number> {
-  const midnight = sql`date_trunc('day', ${now}, 'UTC')`;
+  const clock = await readClock(db);
+  const midnight = new Date(clock);
+  midnight.setUTCHours(0, 0, 0, 0);
+  const at = (instant: Date) => sql`${instant.toISOString()}::timestamptz`;
   const rows = await db
     .select({
       usd: sql<number>`coalesce(sum(${workerLaunches.usdPerHour} * extract(epoch from
-        coalesce(${workerLaunches.goneAt}, ${now}) - greatest(${workerLaunches.beganAt}, ${midnight})) / 3600), 0)::float8`,
+        coalesce(${workerLaunches.goneAt}, ${at(clock)}) - greatest(${workerLaunches.beganAt}, ${at(midnight)})) / 3600), 0)::float8`,
     })
     .from(workerLaunches)
     .where(
-      and(
-        isNull(workerLaunches.refusal),
-        sql`(${workerLaunches.goneAt} is null or ${workerLaunches.goneAt} >= ${midnight})`,
+      or(
+        isNull(workerLaunches.goneAt),
+        and(isNull(workerLaunches.refusal), gte(workerLaunches.goneAt, midnight)),
       ),
     );
   return rows[0]?.usd ?? 0;

@@ -69,6 +69,7 @@ export const mediaVersions = pgTable(
   (t) => [
     uniqueIndex("media_versions_number").on(t.assetId, t.versionNumber),
     uniqueIndex("media_versions_attempt").on(t.attemptId),
-    uniqueIndex("media_versions_prefix").on(t.prefix),
+    // The operators of patterns find what begins with a folder in every locale.
+    uniqueIndex("media_versions_prefix").on(t.prefix.op("text_pattern_ops")),
   ],
 );

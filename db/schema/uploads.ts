@@ -46,7 +46,7 @@ export const uploads = pgTable(
     endedAt: instant("ended_at"),
   },
   (t) => [
-    uniqueIndex("uploads_key_unique").on(t.key),
+    uniqueIndex("uploads_key_unique").on(t.key.op("text_pattern_ops")),
     index("uploads_asset_newest").on(t.assetId, t.createdAt),
     /** A person's quota is summed at each new upload. */
     index("uploads_counted").on(t.userId).where(sql`${t.state} in ('url-created', 'file-uploaded')`),
