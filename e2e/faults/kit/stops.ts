@@ -1,10 +1,12 @@
 /** Places in an attempt's life at which it can be stopped, each known by what the worker says there. */
+import { poll } from "./poll.ts";
 import { commitAfter } from "./postgres-statement.ts";
+import { workersBelow } from "./processes.ts";
 import type { FaultStack } from "./stack.ts";
 import type { HoldingTrap } from "./traps.ts";
 
 type Place = (
-  stack: Pick<FaultStack, "database" | "storage">,
+  stack: Pick<FaultStack, "database" | "storage" | "dataDir">,
 ) => Pick<HoldingTrap<unknown>, "caught" | "release" | "cut">;
 
 const by = /^reelkeep-worker /;
@@ -21,6 +23,22 @@ export const claiming: Place = ({ database }) => database.hold(claimCommit);
 /** Claimed, before it hears a byte of its source. */
 export const beforeDownload: Place = ({ storage }) =>
   storage.hold({ by: "workers", method: "GET", key: /^uploads\// });
+/** FFmpeg stands still; of the only worker that there is. */
+export const encoding: Place = ({ dataDir }) => {
+  const worker = () => poll("a worker", () => workersBelow(dataDir)[0]);
+  const thaw = () => {
+    for (const { thawEncoders } of workersBelow(dataDir)) thawEncoders();
+  };
+  return {
+    async caught() {
+      const { untilEncoding, freezeEncoders } = await worker();
+      await untilEncoding();
+      freezeEncoders();
+    },
+    release: thaw,
+    cut: thaw,
+  };
+};
 /** One segment stored, another on its way. */
 export const uploading: Place = ({ storage }) =>
   storage.hold({ by: "workers", method: "PUT", key: /\/segment_\d+\.ts$/ }, { skip: 1 });
@@ -33,9 +51,9 @@ export const beforePublish: Place = ({ database }) =>
 /** Before the COMMIT of the publication. */
 export const publishing: Place = ({ database }) => database.hold(publishCommit);
 /** A renewal of the lease, before it reaches the database; the upload stands still, so that one is needed. */
-export const heartbeating: Place = ({ database, storage }) => {
-  const upload = uploading({ database, storage });
-  const beat = database.hold({ by: /^reelkeep-lease /, text: /^update "jobs"/ });
+export const heartbeating: Place = (stack) => {
+  const upload = uploading(stack);
+  const beat = stack.database.hold({ by: /^reelkeep-lease /, text: /^update "jobs"/ });
   const both = (how: "release" | "cut") => () => {
     beat[how]();
     upload[how]();
