@@ -5,6 +5,8 @@ import {
   type FleetAnswer,
   fleetAnswers,
   type Model,
+  type ModelAttempt,
+  type ModelJob,
   modelPolicy,
   type Person,
 } from "./job-model.ts";
@@ -32,7 +34,19 @@ const named = <T>(rows: Record<string, T>, chosen: number): (T & { readonly name
   return entry && { ...entry[1], name: entry[0] };
 };
 
-const person = fc.constantFrom<Person>("admin", "owner", "stranger");
+/** Mostly one of those that `isLive` names, else any. */
+const preferring = <T>(
+  rows: Record<string, T>,
+  isLive: (row: T) => boolean,
+  any: boolean,
+): Record<string, T> => {
+  const live = Object.entries(rows).filter(([, row]) => isLive(row));
+  return any || live.length === 0 ? rows : Object.fromEntries(live);
+};
+const any = fc.nat({ max: 2 }).map((drawn) => drawn === 2);
+const isRunning = ({ state }: ModelAttempt) => state === "running";
+
+const person = fc.constantFrom<Person>("admin", "admin", "owner", "owner", "stranger");
 const assetMove = fc.constantFrom(
   "block" as const,
   "unblock" as const,
@@ -42,6 +56,7 @@ const assetMove = fc.constantFrom(
 const answers = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.constant<FleetAnswer>("launched") },
+    { weight: 1, arbitrary: fc.constantFrom<FleetAnswer>("lost", "lost-machine") },
     { weight: 2, arbitrary: fc.constantFrom(...fleetAnswers) },
   ),
   { maxLength: 3 },
@@ -58,25 +73,28 @@ const dispatch = fc.record({ answers, anyway }).map<Plan>(({ anyway, ...given })
   return isDue || anyway ? { do: "dispatch", ...given } : null;
 });
 
-/** A worker claims for the launch that started it, also late, without a machine's name, or once more. */
+/** A worker claims for the launch that started it, also late, without a machine's name, of an older generation, or once more. */
 const claim = fc
-  .record({ which: choice, knowsMachine: fc.boolean(), again: fc.nat({ max: 5 }) })
-  .map<Plan>(({ which, knowsMachine, again }) => ({ rows }, newName) => {
+  .record({ which: choice, knowsMachine: fc.boolean(), again: fc.nat({ max: 5 }), off: fc.nat({ max: 7 }) })
+  .map<Plan>(({ which, knowsMachine, again, off }) => ({ rows }, newName) => {
     const launch = named(rows.launches, which);
     if (!launch || launch.refused) return null;
-    const { job, generation } = launch;
+    const { job } = launch;
+    const generation = launch.generation - (off === 7 ? 1 : 0);
     const own = Object.keys(rows.attempts).filter((attempt) => attempt.startsWith(`${job}/`));
     const attempt = again === 5 && own.length > 0 ? own.at(-1)! : `${job}/${newName("worker")}`;
     return { do: "claim", job, generation, attempt, machine: knowsMachine ? launch.name : null };
   });
 
 /** Any worker that ever claimed, also one that has lost its lease. It stops only once it was told to. */
-const work = fc.record({ action: byWorker, which: choice }).map<Plan>(({ action, which }) => ({ rows }) => {
-  const attempt = named(rows.attempts, which);
-  if (!attempt) return null;
-  if (action === "obey" && !rows.jobs[attempt.job]!.cancelRequested) return null;
-  return { do: action, attempt: attempt.name };
-});
+const work = fc
+  .record({ action: byWorker, which: choice, any })
+  .map<Plan>(({ action, which, any }) => ({ rows }) => {
+    const attempt = named(preferring(rows.attempts, isRunning, any), which);
+    if (!attempt) return null;
+    if (action === "obey" && !rows.jobs[attempt.job]!.cancelRequested) return null;
+    return { do: action, attempt: attempt.name };
+  });
 
 const fail = fc
   .record({ which: choice, retryable: fc.boolean() })
@@ -110,15 +128,19 @@ const machines = fc
     return launch ? { do: comes ? "machine-comes" : "machine-dies", launch } : null;
   });
 
-const cancel = fc.record({ which: choice, by: person }).map<Plan>(({ which, by }) => ({ rows }) => {
-  const job = named(rows.jobs, which);
+const cancel = fc.record({ which: choice, by: person, any }).map<Plan>(({ which, by, any }) => ({ rows }) => {
+  const job = named(
+    preferring(rows.jobs, ({ state }) => state === "job-received", any),
+    which,
+  );
   return job ? { do: "cancel", job: job.name, by } : null;
 });
 
 const retry = fc
-  .record({ which: choice, by: person, off: fc.constantFrom(0, 0, 0, -1, 1) })
-  .map<Plan>(({ which, by, off }) => ({ rows }) => {
-    const job = named(rows.jobs, which);
+  .record({ which: choice, by: person, off: fc.constantFrom(0, 0, 0, -1, 1), any })
+  .map<Plan>(({ which, by, off, any }) => ({ rows }) => {
+    const hasEnded = ({ state }: ModelJob) => state === "failed" || state === "cancelled";
+    const job = named(preferring(rows.jobs, hasEnded, any), which);
     return job ? { do: "retry", job: job.name, generation: job.generation + off, by } : null;
   });
 
