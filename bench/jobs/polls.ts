@@ -20,7 +20,7 @@ const ratioMax = 2;
 export async function benchPolls(report: Report): Promise<void> {
   report.say(
     `POLLS: ${pollers} pollers at once, each asking again once it was answered, signed in on the real local stack. A is
-GET /api/session, the emptiest route that knows who asks (it reads the session, and whether there is an owner); B is
+GET /api/session, an empty route for whoever is signed in: it reads the session and answers who that is; B is
 GET /api/media/{actionKey} of a job that waits in line, whole, without an ETag. ${rounds} rounds of
 ${pollsPerRound} requests of each, in turns; the first is left out.`,
   );

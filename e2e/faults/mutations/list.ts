@@ -53,8 +53,8 @@ export const mutations: readonly Mutation[] = [
   {
     bug: "Claim a job whose cancellation was requested",
     file: "db/job-moves.ts",
-    from: "    lt(jobs.attemptCount, jobs.attemptLimit),\n    isNull(jobs.cancelRequestedAt),\n  );\n\n/** J3",
-    to: "    lt(jobs.attemptCount, jobs.attemptLimit),\n  );\n\n/** J3",
+    from: "    isNull(jobs.cancelRequestedAt),\n    notExists(",
+    to: "    notExists(",
     caughtBy: { file: "services/jobs.test.ts", title: "J10 a waiting job whose cancellation was requested" },
   },
   {
@@ -166,6 +166,251 @@ export const mutations: readonly Mutation[] = [
     caughtBy: {
       file: "services/upload.test.ts",
       title: "U5 complete and the event, a hundred times at once",
+    },
+  },
+  {
+    bug: "Send heartbeats from the main thread",
+    file: "worker/lease.ts",
+    from: `  const thread = new Worker(script, {
+    workerData: { ...data, board: board.buffer } satisfies LeaseThreadData,
+  });
+`,
+    to: `  void script;
+  const beating = async () => {
+    const { openDatabase } = await import("@reelkeep/db/client");
+    const { heartbeat } = await import("@reelkeep/services/heartbeat");
+    const { db } = openDatabase(data.databaseUrl, { connectionsMax: 1 });
+    const { actionKey, attemptId, policy, progress } = data;
+    setInterval(async () => {
+      const askedAt = monotonicMs();
+      await heartbeat({ db, jobPolicy: policy }, { actionKey, attemptId, progress }).catch(() => {});
+      board.allowUntil(stopsAtMs(askedAt, policy));
+    }, policy.heartbeatSeconds * 1000);
+  };
+  void beating();
+  const thread = { once() {}, on() {}, postMessage() {}, terminate: async () => 0 } as unknown as Worker;
+`,
+    caughtBy: {
+      file: "worker/watchdog.test.ts",
+      title: "J12 J3 for longer than its lease, and less than a stall, keeps the job and finishes it",
+    },
+  },
+  {
+    bug: "Watch for no stall",
+    file: "worker/stall-watch.ts",
+    from: "        onStalled();\n",
+    to: "        void onStalled;\n",
+    caughtBy: {
+      file: "worker/watchdog.test.ts",
+      title: "J12 because FFmpeg hangs ends the attempt as stalled",
+    },
+  },
+  {
+    bug: "Let main trust the lease thread's clock alone",
+    file: "worker/lease.ts",
+    from: "  look();\n  return {",
+    to: "  void look;\n  return {",
+    caughtBy: { file: "worker/watchdog.test.ts", title: "J3 for ever lets main stop, and end FFmpeg" },
+  },
+  {
+    bug: "Leave a process alone whose main thread is blocked for ever",
+    file: "worker/lease-thread.ts",
+    from: 'process.kill(process.pid, "SIGKILL");\n',
+    to: "",
+    caughtBy: { file: "worker/watchdog.test.ts", title: "J12 for ever is ended with its whole process" },
+  },
+  {
+    bug: "Leave without ending the machine",
+    file: "worker/main.ts",
+    from: "    await Promise.race([machine.end(), sleep(endMachineMs)]);\n",
+    to: "    void sleep(0);\n",
+    caughtBy: { file: "worker/watchdog.test.ts", title: "J4 ends it after the job" },
+  },
+  {
+    bug: "Read whatever lies there now, not what was admitted",
+    file: "aws/object-store.ts",
+    from: "new GetObjectCommand({ ...at(key), IfMatch:",
+    to: "new GetObjectCommand({ ...at(key), IfMatch: undefined &&",
+    caughtBy: {
+      file: "worker/run-job.test.ts",
+      title: "U5 a source that was overwritten after admission ends the job as source-changed",
+    },
+  },
+  {
+    bug: "Let a connection that breaks inside a transaction end the process",
+    file: "db/client.ts",
+    from: '    client.on("error", () => {});\n',
+    to: "",
+    caughtBy: { file: "db/client.test.ts", title: "J2 a connection that breaks inside a transaction" },
+  },
+  {
+    bug: "Take an unknown answer of EC2 for missing capacity, and ask for the next candidate",
+    file: "aws/ec2-refusals.ts",
+    from: 'const unknown = { kind: "unknown" } as const;',
+    to: 'const unknown = { kind: "no-capacity", next: "candidate" } as const;',
+    caughtBy: {
+      file: "aws/ec2-fleet-faults.test.ts",
+      title: "J6 however EC2 fails, one provisioning token gives one machine",
+    },
+  },
+  {
+    bug: "Pay for a deleted video: keep its jobs going",
+    file: "services/set-asset-state.ts",
+    from: '    await settleSuperseded(tx, await supersedeJobs(tx, { assetId }, "asset-deleted"));\n',
+    to: "    void settleSuperseded;\n    void supersedeJobs;\n",
+    caughtBy: { file: "services/manage-jobs.test.ts", title: "J10 deleting an asset cancels its jobs" },
+  },
+  {
+    bug: "Wait for the lease although a worker died before its claim",
+    file: "services/reap-machines.ts",
+    from: 'return isAwaited && (await repeatLaunch(needs, launch)) ? "relaunched" : "gone";',
+    to: 'return isAwaited && launch.machineId === "" ? "relaunched" : "gone";',
+    caughtBy: { file: "services/reap-machines.test.ts", title: "J6 a machine that died before its claim" },
+  },
+  {
+    bug: "Let a second worker claim a job that is held",
+    file: "core/job/machine.ts",
+    from: 'claim: {\n      from: ["file-processing-ready"],',
+    to: 'claim: {\n      from: ["file-processing-ready", "job-received"],',
+    caughtBy: { file: "e2e/faults/launches.test.ts", title: "J1 J2 of " },
+  },
+  {
+    bug: "Let two dispatchers begin a launch of one job",
+    file: "db/job-launches.ts",
+    from: "        isNull(jobs.provisioningToken),\n        or(isNull",
+    to: "        or(isNull",
+    caughtBy: { file: "e2e/faults/launches.test.ts", title: "J7 two dispatchers at once" },
+  },
+  {
+    bug: "Let a sweep end a launch that another has repeated",
+    file: "db/job-launches.ts",
+    from: "        eq(jobs.provisioningToken, launch.provisioningToken),\n",
+    to: "",
+    caughtBy: {
+      file: "e2e/faults/launches.test.ts",
+      title: "J6 two sweeps at once repeat a launch that nobody claimed once",
+    },
+  },
+  {
+    bug: "Count throttling as a try",
+    file: "services/dispatch-outbox.ts",
+    from: "countsAsTry: !passing,",
+    to: "countsAsTry: true,",
+    caughtBy: { file: "e2e/faults/launches.test.ts", title: "J7 a launch that is refused as" },
+  },
+  {
+    bug: "Launch one machine more than the ceiling",
+    file: "services/dispatch-outbox.ts",
+    from: ">= workersMax ?",
+    to: "> workersMax ?",
+    caughtBy: { file: "e2e/faults/launches.test.ts", title: "J8 a burst of twelve" },
+  },
+  {
+    bug: "Forget a worker that was started for nothing",
+    file: "services/claim-job.ts",
+    from: 'if (outcome === "missing") await insertProvisioningError(tx, { ...request, errorCode: "job-missing" });',
+    to: "",
+    caughtBy: {
+      file: "e2e/faults/launches.test.ts",
+      title: "J1 a worker that is started for a job that doesn't exist",
+    },
+  },
+  {
+    bug: "Take local workers for free",
+    file: "local/control-plane.ts",
+    from: "    usdPerHour: settings.WORKER_USD_PER_HOUR,\n",
+    to: "",
+    caughtBy: { file: "e2e/faults/launches.test.ts", title: "J8 a video beyond the day's budget" },
+  },
+  {
+    bug: "Note a deletion before it is made",
+    file: "db/deletion-ledger.ts",
+    from: ".set({ dueAt: secondsFromNow(holdSeconds) })",
+    to: ".set({ dueAt: secondsFromNow(holdSeconds), deletedAt: now })",
+    caughtBy: {
+      file: "e2e/faults/ledger.test.ts",
+      title: "J5 a deletion sweep that is killed before storage hears",
+    },
+  },
+  {
+    bug: "Look once where an orphan may still write",
+    file: "db/deletion-ledger.ts",
+    from: "{ deletedAt: now, dueAt: secondsFromNow(secondLookSeconds), lastError: null }",
+    to: "{ deletedAt: now, confirmedAt: now, lastError: null }",
+    caughtBy: { file: "e2e/faults/ledger.test.ts", title: "J5 what an orphan writes after the first look" },
+  },
+  {
+    bug: "Delete a published version that was entered",
+    file: "db/deletion-ledger.ts",
+    from: 'and(ne(assets.state, "deleted"), below(mediaVersions.prefix))',
+    to: "sql`false`",
+    caughtBy: { file: "e2e/faults/ledger.test.ts", title: "J5 P1 a published version that is entered" },
+  },
+  {
+    bug: "Delete what a running attempt writes",
+    file: "db/deletion-ledger.ts",
+    from: 'and(eq(jobAttempts.state, "running"), below(jobAttempts.outputPrefix))',
+    to: "sql`false`",
+    caughtBy: { file: "e2e/faults/ledger.test.ts", title: "J5 what a running attempt has stored" },
+  },
+  {
+    bug: "Reject a file because storage couldn't be read",
+    file: "services/check-object.ts",
+    from: " || error.retryable;",
+    to: ";",
+    caughtBy: {
+      file: "e2e/faults/storage-fails.test.ts",
+      title: "rejects nothing: the upload stays open",
+    },
+  },
+  {
+    bug: "Let a short failure of storage end a verification",
+    file: "worker/stages/verify.ts",
+    from: "await withRetries(() => store.list(signal), signal)",
+    to: "await store.list(signal)",
+    caughtBy: {
+      file: "e2e/faults/storage-fails.test.ts",
+      title: "is asked again, and the version is whole",
+    },
+  },
+  {
+    bug: "Publish a segment that was changed in storage",
+    file: "worker/stages/verify.ts",
+    from: "else if (object.etag !== segment.etag) problems",
+    to: "else if (false as boolean) problems",
+    caughtBy: {
+      file: "e2e/faults/storage-fails.test.ts",
+      title: "is never published: the attempt fails as verification-failed",
+    },
+  },
+  {
+    bug: "Take a missing playlist for a missing source",
+    file: "worker/bucket-output.ts",
+    from: 'if (!(error instanceof AppError && error.code === "source-gone")) throw error;',
+    to: "throw error;",
+    caughtBy: {
+      file: "e2e/faults/storage-fails.test.ts",
+      title: "is never published: the attempt fails as verification-failed",
+    },
+  },
+  {
+    bug: "Tell a full disk as a failure of storage",
+    file: "aws/storage-errors.ts",
+    from: '["ENOSPC", "EDQUOT"]',
+    to: "[]",
+    caughtBy: {
+      file: "e2e/faults/storage-fails.test.ts",
+      title: "M9 a disk that fills up in the middle of a download",
+    },
+  },
+  {
+    bug: "Tell a full disk as a failure of the encoder",
+    file: "worker/stages/encode.ts",
+    from: 'return bavail * bsize < fullBytes ? new AppError("disk-full", { cause: error }) : error;',
+    to: "return bavail < 0 ? bsize : error;",
+    caughtBy: {
+      file: "e2e/faults/storage-fails.test.ts",
+      title: "M9 a disk that fills up in the middle of an encode",
     },
   },
 ];

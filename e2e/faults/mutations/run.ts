@@ -63,7 +63,7 @@ function judge(copy: string, { file, from, to, caughtBy }: Mutation): Verdict {
     const config = isFault ? ["--config", "e2e/faults/vitest.config.ts"] : [];
     const results = path.join(copy, "results.json");
     rmSync(results, { force: true });
-    spawnSync(
+    const { status } = spawnSync(
       path.join(copy, "node_modules", ".bin", "vitest"),
       [
         "run",
@@ -79,7 +79,9 @@ function judge(copy: string, { file, from, to, caughtBy }: Mutation): Verdict {
     if (!existsSync(results)) return "not there";
     const { numFailedTests, numPassedTests } = JSON.parse(readFileSync(results, "utf8"));
     if (numFailedTests > 0) return "caught";
-    return numPassedTests > 0 ? "SURVIVED" : "not there";
+    if (numPassedTests === 0) return "not there";
+    // An error outside any test fails the run too.
+    return status === 0 ? "SURVIVED" : "caught";
   } finally {
     writeFileSync(target, code);
   }
