@@ -41,6 +41,7 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
   for (const left of readdirSync(scratch)) clear(path.join(scratch, left));
 
   const running = new Map<string, { child: ChildProcess; machine: Machine }>();
+  const ending = new Map<string, Promise<void>>();
   /** Tokens of this process's life: a second launch with one is the first. */
   const launched = new Set<string>();
   let closing = false;
@@ -83,6 +84,7 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
         killGroup(child);
         clear(folder);
         running.delete(machineId);
+        ending.delete(machineId);
         options.onGone?.(machineId);
       });
       return outcome;
@@ -93,19 +95,24 @@ export function createLocalFleet(options: LocalFleetOptions): LocalFleet {
     }
   };
 
-  const terminate = async (machineId: string) => {
+  /** Once for each; a worker that is frozen takes the whole grace. */
+  const end = (machineId: string): Promise<void> => {
     const worker = running.get(machineId);
-    if (worker) await endChild(worker.child, graceSeconds);
+    const ended =
+      ending.get(machineId) ?? (worker ? endChild(worker.child, graceSeconds) : Promise.resolve());
+    if (worker) ending.set(machineId, ended);
+    return ended;
   };
 
   return {
     listingLagSeconds: 0,
     launch,
-    terminate,
+    // Nobody waits for it: the machine is alive until its process is gone.
+    terminate: async (machineId) => void end(machineId),
     alive: async () => [...running.values()].map(({ machine }) => machine),
     stopAll: async () => {
       closing = true;
-      await Promise.all([...running.keys()].map(terminate));
+      await Promise.all([...running.keys()].map(end));
     },
   };
 }
