@@ -1,7 +1,8 @@
 /**
  * `npm test` (and `npm run e2e`, which leaves out the first part): unit, database, storage and worker tests by
  * Vitest, faults between real processes in their short form, then a real browser by Playwright. The last line sums up
- * all; any failure fails the whole. `npm run test:faults` runs all faults and ends with the same line.
+ * all; any failure fails the whole. `npm run test:faults` runs all faults and the long form of the model test, and ends
+ * with a table of what held and the same line.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -19,10 +20,10 @@ interface Totals {
 
 const resultsFolder = path.join(repositoryRoot, "dist", "test-results");
 
-function runVitest(args: readonly string[]): Totals {
+function runVitest(args: readonly string[], env: Record<string, string> = {}): Totals {
   const results = path.join(resultsFolder, "vitest.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
-  const succeeded = runProgram("vitest", ["run", ...reporters, ...args]);
+  const succeeded = runProgram("vitest", ["run", ...reporters, ...args], env);
   const counts = readResults(results, z.object({ numPassedTests: z.number(), numFailedTests: z.number() }));
   return total(succeeded, counts?.numPassedTests, counts?.numFailedTests);
 }
@@ -68,6 +69,10 @@ function readResults<T>(file: string, schema: z.ZodType<T>): T | undefined {
 }
 
 const faults = ["--config", "e2e/faults/vitest.config.ts"];
+const faultTable = path.join(repositoryRoot, "e2e", "faults", "table-reporter.ts");
+
+/** Sequences that the model test draws in `test:faults`; `npm test` draws its few. `MODEL_RUNS` asks for others. */
+const longModelRuns = process.env.MODEL_RUNS || "1000";
 
 async function main(): Promise<number> {
   rmSync(resultsFolder, { recursive: true, force: true });
@@ -76,8 +81,10 @@ async function main(): Promise<number> {
   const only = first === "--only-browser" || first === "--only-faults" ? first : null;
   const args = only ? rest : process.argv.slice(2);
   const runs: Totals[] = [];
-  if (only === "--only-faults") runs.push(runVitest([...faults, ...args]));
-  else {
+  if (only === "--only-faults") {
+    if (args.length === 0) runs.push(runVitest(["services/jobs-model"], { MODEL_RUNS: longModelRuns }));
+    runs.push(runVitest([...faults, `--reporter=${faultTable}`, ...args]));
+  } else {
     if (!only) runs.push(runVitest(args));
     if (!only && args.length === 0) runs.push(runVitest([...faults, "--tags-filter=short"]));
     // Arguments choose tests of one runner and mean nothing to the other.
