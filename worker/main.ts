@@ -15,7 +15,7 @@ import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { openDatabase } from "@reelkeep/db/client";
 import pino from "pino";
 import { z } from "zod";
-import { findMediaTools } from "./ffmpeg/tools.ts";
+import { findMediaTools, isOffline, type MediaTools } from "./ffmpeg/tools.ts";
 import { runJob } from "./run-job.ts";
 
 const optional = z.string().min(1).optional();
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
           stallSeconds: env.STALL_SECONDS,
           retryBackoffSeconds: env.RETRY_BACKOFF_SECONDS,
         },
-        tools: await findMediaTools(process.env),
+        tools: await cagedTools(env.MACHINE_KIND, runLog),
         scratchFolder: env.SCRATCH_DIR,
         workerId,
         machineId: await machineId(),
@@ -91,6 +91,23 @@ async function main(): Promise<void> {
   } finally {
     await database.close();
   }
+}
+
+/**
+ * On a cloud's machine FFmpeg without a cage could ask the metadata service for the worker's role, so there no job is
+ * touched without one.
+ */
+async function cagedTools(machineKind: "process" | "ec2", runLog: pino.Logger): Promise<MediaTools> {
+  const tools = await findMediaTools(process.env);
+  if (isOffline(tools)) return tools;
+  if (machineKind === "ec2")
+    throw new AppError("worker-failed", {
+      message:
+        "FFmpeg can't be kept from the network here, so nothing is decoded. Allow user namespaces to the worker (unshare --user --net must work).",
+      retryable: false,
+    });
+  runLog.warn("FFmpeg can't be kept from the network here; its lists of formats and protocols stand alone");
+  return tools;
 }
 
 /** What is recorded of the machine; the job doesn't fail for want of it. */

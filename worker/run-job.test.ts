@@ -75,7 +75,7 @@ describe("a worker process", () => {
     worker.process.kill("SIGKILL");
     await gone(worker);
     // The kernel ends FFmpeg with its parent; where it can't, the fleet does.
-    if (testTools.cage.includes("setpriv"))
+    if (testTools.cage.includes("--pdeathsig"))
       await vi.waitFor(() => expect(shop.runningInScratch()).toBe(false));
     expect(await recoverJobs(shop.control)).toMatchObject({ expiredLeases: 0 });
     await shop.recover();

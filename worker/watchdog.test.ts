@@ -1,14 +1,18 @@
 /** What becomes of an attempt whose worker, or a part of it, stands still or breaks. */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { listAttempts } from "@reelkeep/db/job-attempts";
 import { findJob, type Job } from "@reelkeep/db/jobs";
 import { bundle, bundlePath } from "@reelkeep/local/bundle";
 import { createTestDatabase } from "@reelkeep/local/testing/database";
 import { startTestStorage } from "@reelkeep/local/testing/storage";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { isOffline } from "./ffmpeg/tools.ts";
 import { faultsIn } from "./testing/faults.ts";
 import { testTools } from "./testing/media.ts";
 import { startTcpProxy } from "./testing/tcp-proxy.ts";
@@ -80,6 +84,14 @@ async function startEc2(status = 200) {
   return { endedInstances, env };
 }
 
+/** As on a system that lets nobody have namespaces. */
+function pathWithoutCage(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "reelkeep-no-cage-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(path.join(folder, "unshare"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  return `${folder}:${process.env.PATH}`;
+}
+
 describe("a main thread that blocks", () => {
   it("J12 J3 for longer than its lease, and less than a stall, keeps the job and finishes it", async () => {
     const actionKey = await shop.admit(short);
@@ -103,7 +115,7 @@ describe("a main thread that blocks", () => {
     block("main");
     await gone(worker);
     expect(worker.process.signalCode).toBe("SIGKILL");
-    if (testTools.cage.includes("setpriv"))
+    if (testTools.cage.includes("--pdeathsig"))
       await vi.waitFor(() => expect(shop.runningInScratch()).toBe(false));
     await shop.recover();
     const second = await shop.launch();
@@ -162,7 +174,7 @@ describe("work that stands still", () => {
   });
 });
 
-describe("a worker that meets an error which nobody catches", () => {
+describe.skipIf(!isOffline(testTools))("a worker that meets an error which nobody catches", () => {
   it.each(["throwUncaught", "rejectUnhandled"] as const)(
     "J4 records it, ends FFmpeg, its machine and itself (%s)",
     async (fault) => {
@@ -181,7 +193,7 @@ describe("a worker that meets an error which nobody catches", () => {
   );
 });
 
-describe("a worker on a machine of its own", () => {
+describe.skipIf(!isOffline(testTools))("a worker on a machine of its own", () => {
   it("J4 ends it after the job, and says on which the attempt ran", async () => {
     const { endedInstances, env } = await startEc2();
     const actionKey = await shop.admit(short);
@@ -209,6 +221,17 @@ describe("a worker on a machine of its own", () => {
     await gone(worker);
     expect(worker.process.exitCode).toBe(1);
     expect(endedInstances).toEqual(own);
+  });
+
+  it("M1 J4 touches no job where FFmpeg can't be kept from the network, says so, and ends it", async () => {
+    const { endedInstances, env } = await startEc2();
+    const actionKey = await shop.admit(short);
+    const worker = await shop.launch({ ...env, PATH: pathWithoutCage() });
+    await gone(worker);
+    expect(worker.output).toContain("FFmpeg can't be kept from the network");
+    expect(worker.process.exitCode).toBe(1);
+    expect(endedInstances).toEqual(own);
+    expect(await listAttempts(shop.context.db, actionKey)).toEqual([]);
   });
 
   it("J4 tells a machine that can't be ended, which changes nothing of the outcome", async () => {

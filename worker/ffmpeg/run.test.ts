@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ffmpeg, testTools } from "../testing/media.ts";
 import { type FfmpegProgress, progressReader } from "./progress.ts";
 import { type RunHandle, run } from "./run.ts";
-import { inputSandbox, inputUrl } from "./tools.ts";
+import { inputSandbox, inputUrl, isOffline } from "./tools.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -118,7 +118,23 @@ describe("running FFmpeg", () => {
     expect(stderrTail).toMatch(/last\n$/);
   });
 
-  it.skipIf(testTools.cage.length === 0)("M1 it has no network", async () => {
+  it.skipIf(testTools.cage.length === 0)(
+    "M1 it can read neither our environment nor our memory, where credentials are",
+    async () => {
+      for (const file of ["environ", "mem", "maps"]) {
+        const read = await run({ ...testTools, ffmpeg: "head" }, "ffmpeg", [
+          "-c1",
+          `/proc/${process.pid}/${file}`,
+        ]);
+        expect(read).toMatchObject({
+          exitCode: 1,
+          stderrTail: expect.stringMatching(/denied|not permitted/),
+        });
+      }
+    },
+  );
+
+  it.skipIf(!isOffline(testTools))("M1 it has no network", async () => {
     let interfaces = "";
     await run({ ...testTools, ffmpeg: "cat" }, "ffmpeg", ["/proc/net/route"], {
       onStdout: (chunk) => {

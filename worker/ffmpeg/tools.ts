@@ -10,8 +10,9 @@ export interface MediaTools {
   readonly ffmpeg: string;
   readonly ffprobe: string;
   /**
-   * A command that takes the network away and ends what it runs when its parent is killed, e.g.
-   * `["unshare", "--net", "setpriv", "--pdeathsig", "KILL"]`; less, or nothing, where the system has less.
+   * A command that takes the network and our secrets away and ends what it runs when its parent is killed, e.g.
+   * `["unshare", "--user", "--net", "setpriv", "--no-new-privs", "--pdeathsig", "KILL"]`; less, or nothing, where
+   * the system has less.
    */
   readonly cage: readonly string[];
   /** Where programs are looked up. Nothing else of our environment reaches FFmpeg. */
@@ -22,6 +23,22 @@ export interface MediaTools {
 export const bareEnvironment = (path: string): NodeJS.ProcessEnv =>
   ({ PATH: path, LC_ALL: "C", AV_LOG_FORCE_NOCOLOR: "1" }) as unknown as NodeJS.ProcessEnv;
 
+/** Whether the cage takes the network away. */
+export const isOffline = ({ cage }: Pick<MediaTools, "cage">): boolean => cage.includes("--net");
+
+/**
+ * The cages that take the network away, the better first. A child of the same user could also read our environment
+ * and memory in /proc, where our credentials are: the kernel refuses that to whoever is in another user namespace, or
+ * has fewer capabilities than we. ptrace(2), "Ptrace access mode checking"; user_namespaces(7).
+ */
+const cages: readonly (readonly string[])[] = [
+  ["unshare", "--user", "--net", "setpriv", "--no-new-privs"],
+  // Root, where user namespaces are off: root without root's powers.
+  ["unshare", "--net", "setpriv", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"],
+  // Systems without setpriv.
+  ["unshare", "--user", "--net"],
+];
+
 /**
  * Reads `FFMPEG_PATH`, `FFPROBE_PATH` and `PATH`, and finds out once per process start whether the kernel lets us
  * take the network away from a child and tie its life to ours. FFmpeg is held to files by `inputSandbox` in any case;
@@ -30,10 +47,6 @@ export const bareEnvironment = (path: string): NodeJS.ProcessEnv =>
  */
 export async function findMediaTools(env: Readonly<Record<string, string | undefined>>): Promise<MediaTools> {
   const path = env.PATH ?? "/usr/local/bin:/usr/bin:/bin";
-  const cages = [
-    ["unshare", "--net"],
-    ["unshare", "--map-root-user", "--net"],
-  ];
   const works = (words: readonly string[]) =>
     execFileAsync(words[0]!, words.slice(1), { env: bareEnvironment(path) }).then(
       () => true,
