@@ -97,13 +97,13 @@ export function createEc2Fleet(config: Ec2FleetConfig): WorkerFleet {
   }
 
   async function walk(launch: LaunchRequest): Promise<LaunchOutcome> {
-    const { types, diskGib } = machinesFor(launch);
+    const choice = machinesFor(launch);
     const refusals: string[] = [];
     const exhaustedTypes = new Set<MachineType>();
     let isCapacity = false;
-    for (const candidate of candidatesOf(types, config.subnets)) {
+    for (const candidate of candidatesOf(choice.types, config.subnets)) {
       if (exhaustedTypes.has(candidate.type)) continue;
-      const answer = await ask(machineRequest(config, launch, candidate, diskGib));
+      const answer = await ask(machineRequest(config, launch, candidate, choice));
       if (answer.kind !== "no-capacity" && answer.kind !== "unsupported") return toOutcome(answer);
       refusals.push(`${candidate.type.name} in ${candidate.zone}: ${answer.message}`);
       if (answer.kind === "unsupported") continue;

@@ -1,5 +1,5 @@
 import type { RunInstancesCommandInput, Tag } from "@aws-sdk/client-ec2";
-import type { MachineType } from "@reelkeep/core/fleet/machine-types";
+import type { MachineChoice, MachineType } from "@reelkeep/core/fleet/machine-types";
 import { userDataFor } from "./user-data.ts";
 import type { LaunchRequest } from "./worker-fleet.ts";
 
@@ -14,7 +14,7 @@ export interface Ec2MachineConfig {
   readonly launchTemplate: { readonly id: string; readonly version: string };
   /** The name by which the boot script finds the empty scratch disk, e.g. `/dev/sdf`. */
   readonly scratchDevice: string;
-  /** What a machine does at its first boot, once its worker's variables are written: see `userDataFor`. */
+  /** What a machine does at its first boot, and for as long as it lives: see `userDataFor`. */
   readonly bootScript: string;
   /** What every worker is told beside its job; no secrets. */
   readonly workerEnv: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export function machineRequest(
   config: Ec2MachineConfig,
   launch: LaunchRequest,
   candidate: Candidate,
-  diskGib: number,
+  { diskGib, lifetimeMinutes }: MachineChoice,
 ): RunInstancesCommandInput {
   const tags: Tag[] = [
     { Key: "Name", Value: `${config.fleetName} worker` },
@@ -54,10 +54,10 @@ export function machineRequest(
     { Key: tagKeys.generation, Value: String(launch.generation) },
     { Key: tagKeys.provisioningToken, Value: launch.provisioningToken },
   ];
-  const userData = userDataFor(config.bootScript, {
-    ...config.workerEnv,
-    ACTION_KEY: launch.actionKey,
-    GENERATION: String(launch.generation),
+  const userData = userDataFor({
+    bootScript: config.bootScript,
+    env: { ...config.workerEnv, ACTION_KEY: launch.actionKey, GENERATION: String(launch.generation) },
+    lifetimeMinutes,
   });
   return {
     ClientToken: `${launch.provisioningToken}-${candidate.index}`,
@@ -68,7 +68,7 @@ export function machineRequest(
     MaxCount: 1,
     // J4: however the machine shuts down, it is gone and costs nothing more.
     InstanceInitiatedShutdownBehavior: "terminate",
-    // Two hops, because the worker is in a container.
+    // Two hops, because the worker is in a container. FFmpeg has no network (M1), and so none of them.
     MetadataOptions: {
       HttpEndpoint: "enabled",
       HttpTokens: "required",

@@ -62,6 +62,14 @@ describe("the machines for a job", () => {
     );
   });
 
+  it("J4 a machine is let live for hours longer than its job should take, and never for days", () => {
+    const minutesFor = (sourceSizeBytes: number, sourceDurationSeconds: number) =>
+      machinesFor({ sourceSizeBytes, sourceDurationSeconds, profile: hlsTsV1.name }).lifetimeMinutes;
+    expect(minutesFor(20e6, 10)).toBe(121);
+    expect(minutesFor(3.6e9, 3600)).toBeGreaterThan(3 * 60);
+    expect(minutesFor(43e9, 12 * 3600)).toBeLessThan(12 * 60);
+  });
+
   it.each([
     ["ten seconds from a phone", 20e6, 10, 4],
     ["ten minutes of 1080p", 600e6, 600, 4],

@@ -118,7 +118,12 @@ export interface JobSize {
 export interface MachineChoice {
   readonly types: readonly MachineType[];
   readonly diskGib: number;
+  /** After so long the machine goes by itself, whatever it is doing: nobody else may be left who would end it. */
+  readonly lifetimeMinutes: number;
 }
+
+/** So much longer than a job should take that only what hangs or was forgotten meets it. */
+const lifetime = { leastMinutes: 120, perEstimatedMinute: 8 };
 
 /** J9: the machines for one job, by its bytes, duration and profile. An unknown profile is taken for the heaviest. */
 export function machinesFor({ sourceSizeBytes, sourceDurationSeconds, profile }: JobSize): MachineChoice {
@@ -127,9 +132,11 @@ export function machinesFor({ sourceSizeBytes, sourceDurationSeconds, profile }:
   const work =
     seconds * load.processorSecondsPerSecond + (sourceSizeBytes / 1e9) * load.processorSecondsPerGigabyte;
   const { vcpus } = sizes.find((row) => work <= row.processorSecondsMax) ?? sizes.at(-1)!;
+  const estimatedMinutes = work / vcpus / 60;
   return {
     types: typesWith(load.processor, vcpus),
     diskGib: Math.max(diskGibMin, Math.ceil((diskPerSource * sourceSizeBytes) / 2 ** 30)),
+    lifetimeMinutes: Math.ceil(lifetime.leastMinutes + lifetime.perEstimatedMinute * estimatedMinutes),
   };
 }
 
