@@ -260,14 +260,17 @@ export interface Superseded {
   readonly attemptId: string | null;
 }
 
+/** Why a job had to make way; its row's `cancelled_by` says it. */
+export type MadeWayFor = "superseded" | "asset-blocked" | "asset-deleted";
+
 /**
- * Unfinished jobs of an asset make way for a newer revision (U5), or, without one, for the asset's deletion (J10).
+ * Unfinished jobs of an asset make way for a newer revision (U5), or, without one, for the asset's block or deletion.
  * The asset's row must be locked, so that no job is admitted meanwhile.
  */
 export async function supersedeJobs(
   tx: Transaction,
   target: { assetId: string; olderThanRevision?: number },
-  cancelledBy: "superseded" | "asset-deleted",
+  cancelledBy: MadeWayFor,
 ): Promise<Superseded[]> {
   const unfinished = await tx
     .select({ actionKey: jobs.actionKey, attemptId: jobs.beingProcessedBy })

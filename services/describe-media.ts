@@ -45,6 +45,8 @@ function describeCanceller({ job, cancellerName }: MediaStatusRow, actor: Actor)
       return null;
     case "superseded":
       return { kind: "newer-file", name: null };
+    case "asset-blocked":
+      return { kind: "block", name: null };
     case "asset-deleted":
       return { kind: "deletion", name: null };
     case actor.userId:

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Actor } from "@reelkeep/core/access/policy";
+import { retryRequestSchema } from "@reelkeep/core/api/jobs";
 import { AppError } from "@reelkeep/core/errors";
 import { findAsset } from "@reelkeep/db/assets";
 import { findAttempt, listAttempts } from "@reelkeep/db/job-attempts";
@@ -248,6 +249,31 @@ describe("trying again", () => {
     }
   });
 
+  it("J11 a newer file that is tried again takes the place of an older one: of one video, one job is on its way", async () => {
+    const older = await failedVideo();
+    const newer = await seedJob(context.db, "failed", { assetId: older.assetId, sourceRevision: 2 });
+    await context.store.putText(newer.job.sourceKey, "film", text);
+    const { etag } = (await context.store.head(newer.job.sourceKey))!;
+    await context.db.update(jobs).set({ sourceEtag: etag }).where(eq(jobs.actionKey, newer.job.actionKey));
+    await retryJob(context, admin, { ...older, generation: 1 });
+    const attempt = { attemptId: randomUUID(), workerId: randomUUID(), machineId: null };
+    await claimJob(context, { actionKey: older.actionKey, generation: 2, ...attempt });
+    await retryJob(context, admin, { actionKey: newer.job.actionKey, generation: 1 });
+    expect(await findJob(context.db, older.actionKey)).toMatchObject({
+      state: "cancelled",
+      cancelledBy: "superseded",
+    });
+    expect(await findAttempt(context.db, attempt.attemptId)).toMatchObject({ state: "superseded" });
+    expect((await findJob(context.db, newer.job.actionKey))?.state).toBe("file-processing-ready");
+  });
+
+  it("J11 a generation that doesn't exist yet is refused, and one that no column holds isn't asked for", async () => {
+    const { actionKey } = await failedVideo();
+    await expect(retryJob(context, admin, { actionKey, generation: 2 })).rejects.toEqual(code("conflict"));
+    expect(await findJob(context.db, actionKey)).toMatchObject({ state: "failed", generation: 1 });
+    expect(retryRequestSchema.safeParse({ generation: 2 ** 31 }).success).toBe(false);
+  });
+
   it("J11 only an admin may; an owner is told so, strangers are told nothing", async () => {
     const { actionKey, actor } = await failedVideo();
     const retry = (who: Actor) => retryJob(context, who, { actionKey, generation: 1 });
@@ -301,17 +327,36 @@ describe("blocking and deleting", () => {
     expect(await context.store.head(`${other.attempt!.outputPrefix}master.m3u8`)).not.toBeNull();
   });
 
-  it("P1 an admin blocks an asset while it is processed: nothing is published; allowed again, it can be", async () => {
+  it("P1 J10 an admin blocks an asset while it is processed: its job ends, nothing is published; allowed again, it can be tried again", async () => {
     const seeded = await seedJob(context.db, "job-received");
+    const { actionKey } = seeded.job;
     await expect(setAssetState(context, ownerOf(seeded), seeded.assetId, "block")).rejects.toEqual(
       code("forbidden"),
     );
     await setAssetState(context, admin, seeded.assetId, "block");
     await setAssetState(context, admin, seeded.assetId, "block");
+    expect(await findJob(context.db, actionKey)).toMatchObject({
+      state: "cancelled",
+      cancelledBy: "asset-blocked",
+    });
+    expect(await getMediaStatus(context, admin, actionKey)).toMatchObject({
+      cancelledBy: { kind: "block", name: null },
+    });
+    expect(await heartbeat(context, { ...leaseOf(seeded), progress })).toBe("superseded");
     expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe("asset-blocked");
+    const again = () => retryJob(context, admin, { actionKey, generation: 1 });
+    await expect(again()).rejects.toEqual(code("asset-blocked"));
     await setAssetState(context, admin, seeded.assetId, "unblock");
     expect((await findAsset(context.db, seeded.assetId))?.state).toBe("active");
-    expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe("published");
+    expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe("lease-lost");
+    await context.store.putText(seeded.job.sourceKey, "film", text);
+    const { etag } = (await context.store.head(seeded.job.sourceKey))!;
+    await context.db.update(jobs).set({ sourceEtag: etag }).where(eq(jobs.actionKey, actionKey));
+    await again();
+    expect(await findJob(context.db, actionKey)).toMatchObject({
+      state: "file-processing-ready",
+      cancelledBy: null,
+    });
   });
 });
 

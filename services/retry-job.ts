@@ -1,17 +1,18 @@
 import type { Actor } from "@reelkeep/core/access/policy";
 import { AppError } from "@reelkeep/core/errors";
 import { lockAsset } from "@reelkeep/db/assets";
-import { reopenJob } from "@reelkeep/db/job-moves";
+import { reopenJob, supersedeJobs } from "@reelkeep/db/job-moves";
 import { findJob, isSuperseded, type Job, lockJob } from "@reelkeep/db/jobs";
 import type { ServiceContext } from "./context.ts";
-import { announce } from "./fail-attempt.ts";
+import { announce, settleSuperseded } from "./fail-attempt.ts";
 import { requireAsset } from "./read-asset.ts";
 
 /**
  * J11: an admin tries a failed or cancelled job again: the next generation, with three more attempts. Whatever still
  * belongs to the old generation is ignored from then on. Asked twice with the same generation, it is done once.
+ * A job for an older file of the same video, which was tried again before, makes way.
  *
- * @throws AppError `not-found`, `forbidden`, `job-unfinished`, `job-ended` where it was published, `newer-file`,
+ * @throws AppError `not-found`, `forbidden`, `conflict` where there is no such generation yet, `job-unfinished`, `job-ended` where it was published, `newer-file`,
  * `asset-blocked`, `source-gone`, `source-changed`, or `storage-unavailable`.
  */
 export async function retryJob(
@@ -32,6 +33,8 @@ export async function retryJob(
     requireEnded(current);
     if (sourceProblem) throw sourceProblem;
     if (await isSuperseded(tx, asset.id, current.sourceRevision)) throw new AppError("newer-file");
+    const older = { assetId: asset.id, olderThanRevision: current.sourceRevision };
+    await settleSuperseded(tx, await supersedeJobs(tx, older, "superseded"));
     const reopened = await reopenJob(tx, actionKey, generation);
     if (!reopened) throw new AppError("conflict");
     await announce(tx, reopened, 0);

@@ -4,17 +4,24 @@ import { AppError } from "@reelkeep/core/errors";
 import { assetCleanupDelaySeconds } from "@reelkeep/core/job/policy";
 import { lockAsset, moveAsset } from "@reelkeep/db/assets";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
-import { supersedeJobs } from "@reelkeep/db/job-moves";
+import { type MadeWayFor, supersedeJobs } from "@reelkeep/db/job-moves";
 import { listVersionPrefixes } from "@reelkeep/db/media-versions";
 import { listSourceKeys } from "@reelkeep/db/uploads";
 import type { ServiceContext } from "./context.ts";
 import { settleSuperseded } from "./fail-attempt.ts";
 import { requireAsset } from "./read-asset.ts";
 
+/** Work on what nobody may watch would only cost machines. */
+const makeWay: Readonly<Record<AssetMove, MadeWayFor | null>> = {
+  block: "asset-blocked",
+  unblock: null,
+  delete: "asset-deleted",
+};
+
 /**
  * Blocks a video (no grant, no publication), allows it again, or deletes it: what plays ends with the grants that
- * viewers hold, its unfinished jobs are cancelled (J10), and its objects are entered for deletion. Made twice, it is
- * done once.
+ * viewers hold. Blocking and deleting cancel its unfinished jobs (J10); what was cancelled by a block can be tried
+ * again after it. Deleting enters its objects for deletion. Made twice, it is done once.
  *
  * @throws AppError `not-found`, `forbidden`.
  */
@@ -28,8 +35,9 @@ export async function setAssetState(
   await db.transaction(async (tx) => {
     if (!(await lockAsset(tx, assetId))) throw new AppError("not-found");
     if (!(await moveAsset(tx, assetId, move))) return;
+    const cause = makeWay[move];
+    if (cause) await settleSuperseded(tx, await supersedeJobs(tx, { assetId }, cause));
     if (move !== "delete") return;
-    await settleSuperseded(tx, await supersedeJobs(tx, { assetId }, "asset-deleted"));
     const entry = { reason: "asset-deleted", delaySeconds: assetCleanupDelaySeconds };
     for (const target of await listSourceKeys(tx, assetId))
       await enterDeletion(tx, { kind: "object", target, ...entry });

@@ -50,6 +50,7 @@ describe("what the buttons of a job offer", () => {
       expect(offered("admin", { ...cancelled, cancelledBy: { kind, name: null } }).retry).toBe(false);
     for (const state of ["blocked", "deleted"] as const)
       expect(offered("admin", cancelled, { state }).retry).toBe(false);
-    expect(offered("admin", { ...cancelled, cancelledBy: { kind: "you", name: "Ada" } }).retry).toBe(true);
+    for (const kind of ["you", "block"] as const)
+      expect(offered("admin", { ...cancelled, cancelledBy: { kind, name: null } }).retry).toBe(true);
   });
 });

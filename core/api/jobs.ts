@@ -7,7 +7,7 @@ import { mediaStatusSchema } from "./media.ts";
 
 /** `POST /api/media/{actionKey}/retry`: of exactly the generation that was looked at, so that two clicks are one. */
 export const retryRequestSchema = z
-  .object({ generation: z.number().int().positive() })
+  .object({ generation: z.number().int().positive().max(2_147_483_647) })
   .meta({ id: "RetryRequest" });
 export type RetryRequest = z.infer<typeof retryRequestSchema>;
 

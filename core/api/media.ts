@@ -115,7 +115,10 @@ export const mediaStatusSchema = z
     cancelRequested: z.boolean(),
     /** Who cancelled it (or asked to); a person's name where it was somebody else. */
     cancelledBy: z
-      .object({ kind: z.enum(["you", "person", "newer-file", "deletion"]), name: z.string().nullable() })
+      .object({
+        kind: z.enum(["you", "person", "newer-file", "block", "deletion"]),
+        name: z.string().nullable(),
+      })
       .nullable(),
     /** Where to ask for playback, once this job's version is published. */
     playback: z.object({ endpoint: z.string(), versionNumber: z.number().int() }).nullable(),

@@ -76,7 +76,9 @@ export const describeBlocking = ({ title, version }: Named, media: Latest): ActW
   consequences: [
     "Nobody can open the film any more: not its owner, not the people invited, not you.",
     ...(version ? [whoeverWatches] : []),
-    ...(isUnfinished(media) ? ["A file that is being processed isn't published while it is blocked."] : []),
+    ...(isUnfinished(media)
+      ? ["Its file is no longer processed; once the video is allowed again, you can try that again."]
+      : []),
     "Nothing is deleted, and an admin can allow it again.",
   ],
   act: "Block the video",

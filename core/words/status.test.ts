@@ -173,6 +173,9 @@ describe("what people read about a video", () => {
     expect(read({ status: "cancelled", cancelledBy: { kind: "deletion", name: null } })).toBe(
       "Cancelled | The video was deleted.",
     );
+    expect(read({ status: "cancelled", cancelledBy: { kind: "block", name: null } })).toBe(
+      "Cancelled | An admin has blocked the video. Once it is allowed again, an admin can try this again.",
+    );
     expect(read({ status: "cancelled" })).toBe("Cancelled | Cancelled at 14:02.");
     expect(read({ status: "cancelled", cancelledBy: { kind: "newer-file", name: null } })).toBe(
       "Cancelled | A newer file has taken this one's place.",

@@ -175,6 +175,8 @@ function cancellation(media: MediaStatus, reader: Reader): string {
   switch (media.cancelledBy?.kind) {
     case "newer-file":
       return "A newer file has taken this one's place.";
+    case "block":
+      return "An admin has blocked the video. Once it is allowed again, an admin can try this again.";
     case "deletion":
       return "The video was deleted.";
     case "you":

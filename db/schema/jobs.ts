@@ -51,7 +51,7 @@ export const jobs = pgTable(
     /** When the present (or last) attempt began. */
     processingStartedAt: instant("processing_started_at"),
     cancelRequestedAt: instant("cancel_requested_at"),
-    /** A person's id; `superseded` or `asset-deleted` where it had to make way. */
+    /** A person's id; `superseded`, `asset-blocked` or `asset-deleted` where it had to make way. */
     cancelledBy: text("cancelled_by"),
 
     /** Why it waits; set in `file-processing-ready` alone. */

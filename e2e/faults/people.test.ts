@@ -140,13 +140,14 @@ it("J10 P1 an asset that is deleted while it is processed gets no version, and a
   await expectIntact(stack());
 });
 
-it("P1 an asset that is blocked while it is processed isn't published; allowed again and retried, it is", async () => {
+it("P1 an asset that is blocked while it is processed is worked on no longer; allowed again and retried, it is published", async () => {
   const stop = verifying(stack());
   const { actionKey, assetId } = await bringVideo(stack());
   await stop.caught();
   await setAssetState(stack().site, admin, assetId, "block");
   stop.release();
-  await expectSettled(stack(), actionKey, { state: "failed", attempts: 1, errorCode: "asset-blocked" });
+  await expectSettled(stack(), actionKey, { state: "cancelled", attempts: 1, attemptStates: ["superseded"] });
+  expect(await findJob(stack().db, actionKey)).toMatchObject({ cancelledBy: "asset-blocked" });
 
   await setAssetState(stack().site, admin, assetId, "unblock");
   await retryJob(stack().site, admin, { actionKey, generation: 1 });

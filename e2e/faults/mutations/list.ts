@@ -256,7 +256,7 @@ export const mutations: readonly Mutation[] = [
   {
     bug: "Pay for a deleted video: keep its jobs going",
     file: "services/set-asset-state.ts",
-    from: '    await settleSuperseded(tx, await supersedeJobs(tx, { assetId }, "asset-deleted"));\n',
+    from: "    if (cause) await settleSuperseded(tx, await supersedeJobs(tx, { assetId }, cause));\n",
     to: "    void settleSuperseded;\n    void supersedeJobs;\n",
     caughtBy: { file: "services/manage-jobs.test.ts", title: "J10 deleting an asset cancels its jobs" },
   },

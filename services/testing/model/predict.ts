@@ -74,6 +74,11 @@ const refused = (code: string) => ({ refused: code });
 const jobsOf = (m: Model, asset: string) =>
   Object.entries(m.rows.jobs).filter(([, job]) => job.asset === asset);
 const isUnfinished = ({ state }: ModelJob) => state === "file-processing-ready" || state === "job-received";
+const unfinishedOf = (m: Model, asset: string) =>
+  jobsOf(m, asset)
+    .filter(([, job]) => isUnfinished(job))
+    .sort(([, a], [, b]) => a.revision - b.revision)
+    .map(([name]) => name);
 
 // What follows from where a job goes.
 
@@ -140,12 +145,7 @@ function* admit(m: Model, upload: string, assetName: string): Steps {
   }
   row.state = "file-uploaded";
   asset.sourceRevision++;
-  const older = jobsOf(m, assetName).filter(([, job]) => isUnfinished(job));
-  supersede(
-    m,
-    older.map(([name]) => name),
-    "superseded",
-  );
+  supersede(m, unfinishedOf(m, assetName), "superseded");
   m.rows.jobs[upload] = {
     asset: assetName,
     revision: asset.sourceRevision,
@@ -614,6 +614,8 @@ function* retry(m: Model, { job: name, generation, by }: Extract<Action, { do: "
   if (isUnfinished(job)) return refused("job-unfinished");
   if (isOvertaken(m, job)) return refused("newer-file");
   if (job.generation !== generation) return refused("conflict");
+  // A newer job that is on its way would have refused this one.
+  supersede(m, unfinishedOf(m, job.asset), "superseded");
   Object.assign(job, {
     generation: generation + 1,
     attemptLimit: job.attemptCount + attemptsPerGeneration,
@@ -636,7 +638,9 @@ function* moveAsset(m: Model, action: { do: AssetMove; asset: string; by: string
   yield;
   switch (action.do) {
     case "block":
-      if (asset.state === "active") asset.state = "blocked";
+      if (asset.state !== "active") return null;
+      asset.state = "blocked";
+      supersede(m, unfinishedOf(m, action.asset), "asset-blocked");
       return null;
     case "unblock":
       if (asset.state === "blocked") asset.state = "active";
@@ -650,12 +654,7 @@ function* moveAsset(m: Model, action: { do: AssetMove; asset: string; by: string
 function deleteAsset(m: Model, name: string): void {
   const asset = m.rows.assets[name]!;
   asset.state = "deleted";
-  const unfinished = jobsOf(m, name).filter(([, job]) => isUnfinished(job));
-  supersede(
-    m,
-    unfinished.map(([job]) => job),
-    "asset-deleted",
-  );
+  supersede(m, unfinishedOf(m, name), "asset-deleted");
   const sources = Object.entries(m.rows.uploads).filter(([, upload]) => upload.asset === name);
   for (const [source] of sources) enterDeletion(m, source, assetCleanupDelaySeconds);
   for (const version of asset.versions) enterDeletion(m, version, assetCleanupDelaySeconds);
