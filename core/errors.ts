@@ -58,6 +58,11 @@ const rows = {
     "Choose a smaller file or export it at a lower bitrate.",
   ),
   "quota-exceeded": row(413, "Your storage is full.", "Delete something, or ask an admin for more room."),
+  "too-many-unfinished": row(
+    429,
+    "You have too many unfinished uploads.",
+    "Finish or cancel some of them. Those that stand still for a day end by themselves.",
+  ),
   "upload-mismatch": row(
     403,
     "This request doesn't belong to the upload that was allowed.",

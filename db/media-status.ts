@@ -1,7 +1,7 @@
 /** What `GET /api/media/{actionKey}` needs, in one indexed query: it is polled. And the list of jobs for admins. */
 import type { JobFilter } from "@reelkeep/core/api/jobs";
 import { unfinishedJobStates } from "@reelkeep/core/job/machine";
-import { and, asc, count, desc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Executor } from "./client.ts";
 import type { PageCursor } from "./page-cursor.ts";
@@ -117,7 +117,7 @@ function latestEndFirst() {
 
 export type JobListRow = Awaited<ReturnType<typeof listJobs>>[number];
 
-/** One page of jobs with what their owners see of them, their assets and the attempts that run. */
+/** One page of jobs with what their owners see of them, their assets and the attempts that run; not of deleted assets. */
 export const listJobs = (
   db: Executor,
   page: { filter: JobFilter; cursor: PageCursor | null; limit: number },
@@ -132,7 +132,13 @@ export const listJobs = (
     .leftJoin(running, eq(running.id, jobs.beingProcessedBy))
     .leftJoin(jobAttempts, hasSucceeded)
     .leftJoin(mediaVersions, eq(mediaVersions.attemptId, jobAttempts.id))
-    .where(and(filters[page.filter].where, page.cursor ? filters[page.filter].after(page.cursor) : undefined))
+    .where(
+      and(
+        filters[page.filter].where,
+        page.cursor ? filters[page.filter].after(page.cursor) : undefined,
+        ne(assets.state, "deleted"),
+      ),
+    )
     .orderBy(...filters[page.filter].order)
     .limit(page.limit);
 

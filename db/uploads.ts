@@ -1,10 +1,12 @@
 /** Uploads: queries and moves. */
 import { type UploadMove, uploadMachine } from "@reelkeep/core/upload/machine";
-import { and, asc, eq, isNull, lt, sql, sum } from "drizzle-orm";
+import { and, asc, eq, exists, isNull, lt, ne, or, sql, sum } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Executor, Transaction } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
 import { mayMove } from "./move.ts";
+import { assets } from "./schema/assets.ts";
+import { deletionLedger } from "./schema/deletion-ledger.ts";
 import { uploads } from "./schema/uploads.ts";
 
 export type Upload = typeof uploads.$inferSelect;
@@ -66,6 +68,18 @@ export const reject = (
 export const expire = (tx: Transaction, actionKey: string, errorCode: string, errorMessage: string) =>
   move(tx, "expire", actionKey, { errorCode, errorMessage });
 
+/** U7: ends what is still allowed to send a file for an asset that is deleted. The asset's row must be locked. */
+export async function expireUploadsOf(
+  tx: Transaction,
+  assetId: string,
+  error: { errorCode: string; errorMessage: string },
+): Promise<void> {
+  await tx
+    .update(uploads)
+    .set({ ...error, state: uploadMachine.transitions.expire.to, updatedAt: now, endedAt: now })
+    .where(mayMove(uploadMachine, "expire", uploads.state, eq(uploads.assetId, assetId)));
+}
+
 /** A request was signed: a sign of life. Null where the upload has ended meanwhile. */
 export async function touchUpload(db: Executor, actionKey: string): Promise<Upload | null> {
   const rows = await db
@@ -110,13 +124,36 @@ export async function findAbandonedUploads(
     .limit(limit);
 }
 
-/** Bytes that count against a person's quota: announced and stored sources that weren't refused or given up. */
-export async function sumUploadBytes(db: Executor, userId: string): Promise<number> {
+/**
+ * What counts against a person's limits. `bytes`: announced and stored sources that weren't refused or given up; those
+ * of a deleted asset until the ledger has deleted them. `open`: uploads that are still allowed to send.
+ */
+export async function sumUploads(db: Executor, userId: string): Promise<{ bytes: number; open: number }> {
+  const awaitsDeletion = db
+    .select({ x: sql`1` })
+    .from(deletionLedger)
+    .where(
+      and(
+        eq(deletionLedger.target, uploads.key),
+        isNull(deletionLedger.confirmedAt),
+        isNull(deletionLedger.deletedAt),
+      ),
+    );
   const rows = await db
-    .select({ bytes: sum(uploads.sizeBytes) })
+    .select({
+      bytes: sum(uploads.sizeBytes),
+      open: sql<number>`(count(*) filter (where ${uploads.state} = 'url-created'))::int`,
+    })
     .from(uploads)
-    .where(and(eq(uploads.userId, userId), sql`${uploads.state} in ('url-created', 'file-uploaded')`));
-  return Number(rows[0]?.bytes ?? 0);
+    .innerJoin(assets, eq(assets.id, uploads.assetId))
+    .where(
+      and(
+        eq(uploads.userId, userId),
+        sql`${uploads.state} in ('url-created', 'file-uploaded')`,
+        or(ne(assets.state, "deleted"), exists(awaitsDeletion)),
+      ),
+    );
+  return { bytes: Number(rows[0]?.bytes ?? 0), open: rows[0]?.open ?? 0 };
 }
 
 /** The keys of every source that an asset has or may still get. */

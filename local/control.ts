@@ -3,6 +3,7 @@ import { createObjectStore } from "@reelkeep/aws/object-store";
 import type { StorageConfig } from "@reelkeep/aws/storage-config";
 import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import { defaultJobPolicy } from "@reelkeep/core/job/policy";
+import { defaultUploadLimits } from "@reelkeep/core/upload/policy";
 import type { Database } from "@reelkeep/db/client";
 import { admitStoredObject } from "@reelkeep/services/admit-upload";
 import { cleanStorage } from "@reelkeep/services/clean-storage";
@@ -44,6 +45,7 @@ export function createControl(parts: {
       partBytesMin: settings.MULTIPART_PART_BYTES_MIN,
       sizeBytesMax: settings.MAX_UPLOAD_BYTES,
       durationSecondsMax: settings.MAX_DURATION_SECONDS,
+      openUploadsMax: defaultUploadLimits.openUploadsMax,
     },
     jobPolicy: {
       ...defaultJobPolicy,

@@ -5,7 +5,7 @@ import { sourceKey } from "@reelkeep/core/object-keys";
 import { checkUploadSize, extensionOf, planTransfer, uploadContentType } from "@reelkeep/core/upload/policy";
 import { insertAsset, lockAsset } from "@reelkeep/db/assets";
 import type { Transaction } from "@reelkeep/db/client";
-import { findUpload, insertUpload, sumUploadBytes, type Upload } from "@reelkeep/db/uploads";
+import { findUpload, insertUpload, sumUploads, type Upload } from "@reelkeep/db/uploads";
 import { lockUser } from "@reelkeep/db/users";
 import type { ServiceContext } from "./context.ts";
 
@@ -15,7 +15,7 @@ type Needs = Pick<ServiceContext, "db" | "uploadLimits" | "quotaBytes" | "newId"
  * U1: allows one upload. The row exists before any URL does; repeating the request answers the same upload.
  *
  * @throws AppError `forbidden`, `not-found`, `asset-blocked`, `file-type-not-allowed`, `empty-file`,
- * `file-too-large`, `quota-exceeded`, `invalid-request` (a single PUT without a checksum), or `upload-mismatch`
+ * `file-too-large`, `quota-exceeded`, `too-many-unfinished`, `invalid-request` (a single PUT without a checksum), or `upload-mismatch`
  * where the actionKey is somebody else's or was used for another file.
  */
 export async function authorizeUpload(
@@ -38,7 +38,10 @@ export async function authorizeUpload(
     await lockUser(tx, actor.userId);
     const twin = await findUpload(tx, request.actionKey);
     if (twin) return repeated(twin, actor, request);
-    if ((await sumUploadBytes(tx, actor.userId)) + request.sizeBytes > quotaBytes)
+    const { bytes, open } = await sumUploads(tx, actor.userId);
+    if (open >= uploadLimits.openUploadsMax)
+      throw new AppError("too-many-unfinished", { details: { openUploadsMax: uploadLimits.openUploadsMax } });
+    if (bytes + request.sizeBytes > quotaBytes)
       throw new AppError("quota-exceeded", { details: { quotaBytes } });
     const assetId = await chooseAsset(tx, actor, request, newId);
     const upload = await insertUpload(tx, {

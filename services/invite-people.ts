@@ -73,7 +73,7 @@ export async function listViewers(
   actor: Actor,
   assetId: string,
 ): Promise<Invitation[]> {
-  await requireAsset(needs, actor, assetId, "invite-viewer");
+  await requireAsset(needs, actor, assetId, "see-viewers");
   return (await listInvitations(needs.db, assetId)).map(toInvitation);
 }
 
@@ -92,7 +92,7 @@ export async function listGeneralInvitations({ db }: Pick<Needs, "db">, actor: A
 export async function revokeInvitation(needs: Pick<Needs, "db">, actor: Actor, id: string): Promise<void> {
   const row = await findInvitation(needs.db, id);
   if (!row) throw new AppError("not-found");
-  if (row.invitation.assetId) await requireAsset(needs, actor, row.invitation.assetId, "invite-viewer");
+  if (row.invitation.assetId) await requireAsset(needs, actor, row.invitation.assetId, "see-viewers");
   else if (!mayDo(actor, "invite-creator")) throw new AppError("not-found");
   if (await revoke(needs.db, id)) return;
   const left = await findInvitation(needs.db, id);
@@ -103,6 +103,10 @@ export async function revokeInvitation(needs: Pick<Needs, "db">, actor: Actor, i
     });
 }
 
+/** Not revoked, and its video, where it is for one, can be watched: nobody learns anything of one that can't. */
+const isOpen = ({ invitation, assetState }: InvitationRow): boolean =>
+  !invitation.revokedAt && (assetState ?? "active") === "active";
+
 /** What stands behind a link; null for one that `userId` (null: somebody new) can't accept. */
 export async function previewInvitation(
   { db }: Pick<Needs, "db">,
@@ -110,7 +114,7 @@ export async function previewInvitation(
   userId: string | null,
 ): Promise<InvitationPreview | null> {
   const row = await findInvitationByToken(db, hashOf(token));
-  if (!row || row.invitation.revokedAt || row.assetState === "deleted") return null;
+  if (!row || !isOpen(row)) return null;
   const { acceptedBy } = row.invitation;
   if (acceptedBy ? acceptedBy !== userId : row.expired) return null;
   return { invitedBy: row.invitedByName, assetTitle: row.assetTitle, email: row.invitation.email };
@@ -136,8 +140,7 @@ export async function acceptInvitation(
   signUp: SignUp,
 ): Promise<AcceptedInvitation> {
   const row = await findInvitationByToken(db, hashOf(request.token));
-  if (!row || row.invitation.revokedAt || row.assetState === "deleted")
-    throw new AppError("invitation-invalid");
+  if (!row || !isOpen(row)) throw new AppError("invitation-invalid");
   const { id, role, assetId, email, acceptedBy } = row.invitation;
   if (acceptedBy && acceptedBy !== account?.id) throw new AppError("invitation-invalid");
   if (!acceptedBy && row.expired) throw new AppError("invitation-expired");

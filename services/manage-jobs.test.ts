@@ -387,7 +387,7 @@ describe("the list of jobs", () => {
     expect(rest.nextCursor).toBeNull();
   });
 
-  it("X2 the failed ones come latest end first; nobody but admins sees the list", async () => {
+  it("X2 the failed ones come latest end first, none of a deleted video; nobody but admins sees the list", async () => {
     const older = await failedVideo();
     const younger = await failedVideo();
     const { jobs: failed } = await listJobs(context, admin, { filter: "failed" });
@@ -395,6 +395,9 @@ describe("the list of jobs", () => {
       younger.actionKey,
       older.actionKey,
     ]);
+    await setAssetState(context, younger.actor, younger.assetId, "delete");
+    const { jobs: left } = await listJobs(context, admin, { filter: "failed" });
+    expect(left[0]?.media.actionKey).toBe(older.actionKey);
     for (const role of ["creator", "viewer"] as const)
       await expect(listJobs(context, await createActor(context, role), { filter: "active" })).rejects.toEqual(
         code("forbidden"),

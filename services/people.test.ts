@@ -29,6 +29,7 @@ import {
 } from "./invite-people.ts";
 import { getAsset, listAssets } from "./list-library.ts";
 import { publishVersion } from "./publish-version.ts";
+import { setAssetState } from "./set-asset-state.ts";
 import { createActor, createTestContext, type TestContext } from "./testing/context.ts";
 
 let database: TestDatabase;
@@ -269,6 +270,25 @@ describe("invitations", () => {
       await expect(tooLate).rejects.toEqual(code("invitation-expired"));
     } finally {
       await travel(context.db, 0);
+    }
+  });
+
+  it("X4 P1 while a video is blocked its invitations show nothing and let nobody in, and can still be seen and revoked", async () => {
+    const admin = await createActor(context, "admin");
+    const { url, invitation } = await inviteViewer(context, creator, assetId, {});
+    const dora = await newViewer("Dora");
+    await setAssetState(context, admin, assetId, "block");
+    try {
+      expect(await previewInvitation(context, tokenOf(url), null)).toBeNull();
+      await expect(acceptInvitation(context, { token: tokenOf(url) }, dora, noSignUp)).rejects.toEqual(
+        code("invitation-invalid"),
+      );
+      await expect(inviteViewer(context, creator, assetId, {})).rejects.toEqual(code("forbidden"));
+      await revokeInvitation(context, creator, invitation.id);
+      const viewers = await listViewers(context, creator, assetId);
+      expect(viewers.find(({ id }) => id === invitation.id)?.state).toBe("revoked");
+    } finally {
+      await setAssetState(context, admin, assetId, "unblock");
     }
   });
 

@@ -1,12 +1,12 @@
 import type { Actor } from "@reelkeep/core/access/policy";
 import type { AssetMove } from "@reelkeep/core/asset/machine";
-import { AppError } from "@reelkeep/core/errors";
+import { AppError, errorInfo } from "@reelkeep/core/errors";
 import { assetCleanupDelaySeconds } from "@reelkeep/core/job/policy";
 import { lockAsset, moveAsset } from "@reelkeep/db/assets";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
 import { type MadeWayFor, supersedeJobs } from "@reelkeep/db/job-moves";
 import { listVersionPrefixes } from "@reelkeep/db/media-versions";
-import { listSourceKeys } from "@reelkeep/db/uploads";
+import { expireUploadsOf, listSourceKeys } from "@reelkeep/db/uploads";
 import type { ServiceContext } from "./context.ts";
 import { settleSuperseded } from "./fail-attempt.ts";
 import { requireAsset } from "./read-asset.ts";
@@ -21,7 +21,7 @@ const makeWay: Readonly<Record<AssetMove, MadeWayFor | null>> = {
 /**
  * Blocks a video (no grant, no publication), allows it again, or deletes it: what plays ends with the grants that
  * viewers hold. Blocking and deleting cancel its unfinished jobs (J10); what was cancelled by a block can be tried
- * again after it. Deleting enters its objects for deletion. Made twice, it is done once.
+ * again after it. Deleting ends its open uploads and enters its objects for deletion. Made twice, it is done once.
  *
  * @throws AppError `not-found`, `forbidden`.
  */
@@ -38,6 +38,10 @@ export async function setAssetState(
     const cause = makeWay[move];
     if (cause) await settleSuperseded(tx, await supersedeJobs(tx, { assetId }, cause));
     if (move !== "delete") return;
+    await expireUploadsOf(tx, assetId, {
+      errorCode: "asset-deleted",
+      errorMessage: errorInfo("asset-deleted").message,
+    });
     const entry = { reason: "asset-deleted", delaySeconds: assetCleanupDelaySeconds };
     for (const target of await listSourceKeys(tx, assetId))
       await enterDeletion(tx, { kind: "object", target, ...entry });

@@ -2,6 +2,7 @@ import type { Actor } from "@reelkeep/core/access/policy";
 import type { SignAnswer, SignRequest } from "@reelkeep/core/api/media";
 import { AppError } from "@reelkeep/core/errors";
 import { partLength } from "@reelkeep/core/upload/policy";
+import { findAsset } from "@reelkeep/db/assets";
 import { bindMultipartUpload, findUpload, touchUpload, type Upload } from "@reelkeep/db/uploads";
 import type { ServiceContext } from "./context.ts";
 
@@ -14,7 +15,7 @@ const urlSeconds = 3600;
  * start (see {@link createMultipartUpload}).
  *
  * @throws AppError `upload-mismatch` (403) for another user, key, uploadId, method or part; `upload-closed`
- * where the upload has ended.
+ * where the upload has ended, `asset-blocked`.
  */
 export async function signUploadRequest(
   { db, presigner }: Pick<ServiceContext, "db" | "presigner">,
@@ -90,5 +91,6 @@ async function openUpload(
   if (upload?.userId !== actor.userId) throw new AppError("upload-mismatch");
   const touched = await touchUpload(db, actionKey);
   if (!touched) throw new AppError("upload-closed");
+  if ((await findAsset(db, touched.assetId))?.state === "blocked") throw new AppError("asset-blocked");
   return touched;
 }

@@ -21,6 +21,7 @@ import { cleanStorage } from "./clean-storage.ts";
 import { expireUploads, giveUpUpload } from "./expire-uploads.ts";
 import { getMediaStatus } from "./get-media-status.ts";
 import { heartbeat } from "./heartbeat.ts";
+import { setAssetState } from "./set-asset-state.ts";
 import { createMultipartUpload, signUploadRequest } from "./sign-upload-request.ts";
 import {
   createActor,
@@ -111,6 +112,37 @@ describe("asking for an upload", () => {
       await expect(authorizeUpload(context, creator, { ...request, ...change })).rejects.toEqual(
         code("upload-mismatch"),
       );
+  });
+
+  it("U1 a person has so many unfinished uploads and no more, also when two are asked for at once", async () => {
+    const actor = await createActor(context);
+    const narrow = { ...context, uploadLimits: { ...context.uploadLimits, openUploadsMax: 2 } };
+    const ask = () => authorizeUpload(narrow, actor, uploadRequest(tinyMp4()));
+    const { actionKey } = await ask();
+    const outcomes = await Promise.allSettled([ask(), ask()]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    await expect(ask()).rejects.toEqual(code("too-many-unfinished"));
+    await giveUpUpload(context, actor, actionKey);
+    await ask();
+  });
+
+  it("U1 a deleted video counts against the quota until storage has lost it, and not after", async () => {
+    const actor = await createActor(context);
+    const body = tinyMp4();
+    const small = { ...context, quotaBytes: body.length };
+    const { actionKey, assetId } = await sendFile(context, actor, body);
+    await completeUpload(context, actor, actionKey);
+    const ask = () => authorizeUpload(small, actor, uploadRequest(body));
+    await expect(ask()).rejects.toEqual(code("quota-exceeded"));
+    await setAssetState(context, actor, assetId, "delete");
+    await expect(ask()).rejects.toEqual(code("quota-exceeded"));
+    await travel(context.db, 3601);
+    try {
+      await cleanStorage(context);
+      await ask();
+    } finally {
+      await travel(context.db, 0);
+    }
   });
 
   it("U1 somebody else's actionKey opens nothing", async () => {
@@ -220,6 +252,47 @@ describe("signing", () => {
     });
     expect(done.status).toBe(200);
     expect((await completeUpload(context, creator, upload.actionKey)).status).toBe("file-processing-ready");
+  });
+
+  it("U2 nothing is signed for a blocked video; deleting one ends its uploads, and what was on its way goes", async () => {
+    const actor = await createActor(context);
+    const body = tinyMp4();
+    const request = uploadRequest(body);
+    const upload = await authorizeUpload(context, actor, request);
+    const inParts = { ...uploadRequest(body), sizeBytes: 12 * 1024 * 1024, checksumSha256: undefined };
+    const other = await authorizeUpload(context, actor, { ...inParts, asset: { id: upload.assetId } });
+    const sign = () =>
+      signUploadRequest(context, actor, upload.actionKey, { method: "PUT", key: upload.key });
+    const onItsWay = await sign();
+    const admin = await createActor(context, "admin");
+    await setAssetState(context, admin, upload.assetId, "block");
+    await expect(sign()).rejects.toEqual(code("asset-blocked"));
+    await expect(createMultipartUpload(context, actor, other.actionKey)).rejects.toEqual(
+      code("asset-blocked"),
+    );
+    await setAssetState(context, admin, upload.assetId, "unblock");
+    await setAssetState(context, actor, upload.assetId, "delete");
+    await expect(sign()).rejects.toEqual(code("upload-closed"));
+    await expect(createMultipartUpload(context, actor, other.actionKey)).rejects.toEqual(
+      code("upload-closed"),
+    );
+    expect(await findUpload(context.db, upload.actionKey)).toMatchObject({
+      state: "expired",
+      errorCode: "asset-deleted",
+    });
+    const sent = await fetch(onItsWay.url, {
+      method: "PUT",
+      headers: onItsWay.headers,
+      body: Buffer.from(body),
+    });
+    expect(sent.status).toBe(200);
+    await travel(context.db, 3601);
+    try {
+      await cleanStorage(context);
+    } finally {
+      await travel(context.db, 0);
+    }
+    expect(await context.store.head(upload.key)).toBeNull();
   });
 
   it("U2 nothing is signed for an upload that has ended", async () => {

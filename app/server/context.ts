@@ -9,7 +9,7 @@ import type { AssetSummary } from "@reelkeep/core/api/assets";
 import { AppError } from "@reelkeep/core/errors";
 import { uuidSchema } from "@reelkeep/core/ids";
 import type { JobPolicy } from "@reelkeep/core/job/policy";
-import type { UploadLimits } from "@reelkeep/core/upload/policy";
+import { defaultUploadLimits, type UploadLimits } from "@reelkeep/core/upload/policy";
 import { openDatabase } from "@reelkeep/db/client";
 import { ownerExists as findOwner } from "@reelkeep/db/users";
 import { type Accounts, actorOf, createAccounts, readSession } from "@reelkeep/services/accounts";
@@ -53,6 +53,7 @@ function makeContext(): ServerContext {
       partBytesMin: env.MULTIPART_PART_BYTES_MIN,
       sizeBytesMax: env.MAX_UPLOAD_BYTES,
       durationSecondsMax: env.MAX_DURATION_SECONDS,
+      openUploadsMax: defaultUploadLimits.openUploadsMax,
     },
     jobPolicy: { workersMax: env.WORKERS_MAX, dailyBudgetUsd: env.DAILY_BUDGET_USD ?? null },
     profile: env.PROFILE,

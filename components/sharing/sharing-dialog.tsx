@@ -11,8 +11,14 @@ import { Skeleton } from "../ui/skeleton.tsx";
 import { InvitationList } from "./invitation-list.tsx";
 import { InviteForm } from "./invite-form.tsx";
 
+interface Shared {
+  assetId: string;
+  /** False while nobody can watch it: people can still be shown the door. */
+  mayInvite: boolean;
+}
+
 /** Lets people in to one video, one by one, and out again. */
-export function SharingDialog({ assetId, title }: { assetId: string; title: string }) {
+export function SharingDialog({ title, ...shared }: Shared & { title: string }) {
   const [open, setOpen] = useState(false);
   return (
     <Dialog
@@ -24,14 +30,18 @@ export function SharingDialog({ assetId, title }: { assetId: string; title: stri
         </Button>
       }
       title={`Share “${title}”`}
-      description="Only people you invite can watch it. Each invitation is a link for one person."
+      description={
+        shared.mayInvite
+          ? "Only people you invite can watch it. Each invitation is a link for one person."
+          : "Nobody can watch it while it is blocked. Whoever isn't revoked can again once it is allowed."
+      }
     >
-      <Sharing assetId={assetId} />
+      <Sharing {...shared} />
     </Dialog>
   );
 }
 
-function Sharing({ assetId }: { assetId: string }) {
+function Sharing({ assetId, mayInvite }: Shared) {
   const queryClient = useQueryClient();
   const queryKey = ["invitations", assetId];
   const list = useQuery({ queryKey, queryFn: ({ signal }) => listInvitations(assetId, signal) });
@@ -41,13 +51,15 @@ function Sharing({ assetId }: { assetId: string }) {
 
   return (
     <div className="flex flex-col gap-6">
-      <InviteForm
-        send={(request) => inviteViewer(assetId, request)}
-        onInvited={({ url }) => {
-          setNewLink(url);
-          void refresh();
-        }}
-      />
+      {mayInvite && (
+        <InviteForm
+          send={(request) => inviteViewer(assetId, request)}
+          onInvited={({ url }) => {
+            setNewLink(url);
+            void refresh();
+          }}
+        />
+      )}
       {newLink && (
         <div className="rounded-md border border-line bg-sunken p-4">
           <CopyField key={newLink} label="Invitation link, shown this once" value={newLink} />

@@ -62,8 +62,12 @@ export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummar
           <h1 className="text-title font-semibold tracking-tight break-words">{asset.title}</h1>
         </div>
         <div className="flex items-center gap-2">
-          {mayDoWith(actor, "invite-viewer", facts) && (
-            <SharingDialog assetId={asset.id} title={asset.title} />
+          {mayDoWith(actor, "see-viewers", facts) && (
+            <SharingDialog
+              assetId={asset.id}
+              title={asset.title}
+              mayInvite={mayDoWith(actor, "invite-viewer", facts)}
+            />
           )}
           <VideoMenu asset={asset} media={media} may={may} />
         </div>

@@ -7,6 +7,7 @@ const actions: AssetAction[] = [
   "edit",
   "replace",
   "invite-viewer",
+  "see-viewers",
   "cancel-job",
   "retry-job",
   "delete",
@@ -33,10 +34,16 @@ describe("D5 X4 the one policy", () => {
 
   it("P1 D5 a blocked video plays for nobody and isn't changed; it can still be seen and deleted by whose it is", () => {
     const blocked = facts({ state: "blocked", invited: true });
-    expect(granted("owner", "creator", blocked)).toEqual(["see-details", "cancel-job", "delete"]);
+    expect(granted("owner", "creator", blocked)).toEqual([
+      "see-details",
+      "see-viewers",
+      "cancel-job",
+      "delete",
+    ]);
     expect(granted("somebody", "viewer", blocked)).toEqual([]);
     expect(granted("somebody", "admin", blocked)).toEqual([
       "see-details",
+      "see-viewers",
       "cancel-job",
       "retry-job",
       "delete",

@@ -27,6 +27,7 @@ export type AssetAction =
   | "edit"
   | "replace"
   | "invite-viewer"
+  | "see-viewers"
   | "cancel-job"
   | "retry-job"
   | "delete"
@@ -58,6 +59,8 @@ export function mayDoWith(actor: Actor, action: AssetAction, asset: AssetFacts):
     case "replace":
     case "invite-viewer":
       return asset.state === "active" && (admin || owner);
+    // Seeing who may watch, and ending it, also while nobody can.
+    case "see-viewers":
     case "cancel-job":
     case "delete":
       return admin || owner;

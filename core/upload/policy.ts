@@ -21,6 +21,8 @@ export interface UploadLimits {
   readonly partBytesMin: number;
   readonly sizeBytesMax: number;
   readonly durationSecondsMax: number;
+  /** Uploads of one person that are allowed and haven't ended: each may hold parts in storage. */
+  readonly openUploadsMax: number;
 }
 
 export const defaultUploadLimits: UploadLimits = {
@@ -28,6 +30,7 @@ export const defaultUploadLimits: UploadLimits = {
   partBytesMin: 16 * mebibyte,
   sizeBytesMax: 100 * 1024 * mebibyte,
   durationSecondsMax: 12 * 3600,
+  openUploadsMax: 1000,
 };
 
 /** Allowed file name endings, and the media types that browsers and systems give such files. */
