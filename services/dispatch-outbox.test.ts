@@ -91,6 +91,29 @@ it("J7 a dispatcher that dies in the middle of a launch costs nothing: its lock 
   expect(fleet.requests[0]!.provisioningToken).not.toBe(begun[0]!.provisioningToken);
 });
 
+it("J7 a launch that takes longer than a dispatcher's lock, and is refused then, is made again", async () => {
+  const actionKey = await seedOne();
+  let refuse = (): void => {};
+  const slow: WorkerFleet = {
+    ...createTestFleet(),
+    launch: () =>
+      new Promise((resolve) => {
+        refuse = () => resolve({ outcome: "refused", reason: "no-capacity", message: "none" });
+      }),
+  };
+  const dispatching = dispatchLaunches(needsOf(slow));
+  await expect.poll(async () => (await findJob(context.db, actionKey))?.provisioningToken).not.toBeNull();
+  await travel(context.db, 61);
+  const fleet = createTestFleet();
+  await dispatchLaunches(needsOf(fleet));
+  expect(fleet.requests).toEqual([]);
+  refuse();
+  await dispatching;
+  await travel(context.db, 80);
+  await dispatchLaunches(needsOf(fleet));
+  expect(fleet.requests).toMatchObject([{ actionKey }]);
+});
+
 it("J7 two dispatchers at once launch an admitted job once", async () => {
   const actionKey = await seedOne();
   const fleet = createTestFleet();

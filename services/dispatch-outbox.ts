@@ -101,13 +101,17 @@ async function launch({ db, fleet }: Needs, message: OutboxMessage, job: Job): P
   }
 }
 
-/** The job has moved on, or backs off for longer than the message: the message has nothing (or not yet) to do. */
+/**
+ * The job has moved on, so that the message has nothing to do; or not yet: the job backs off for longer than the
+ * message, or is being launched. A launch that outlasts its dispatcher's lock may still be refused, and then it is
+ * this message that is to be carried out.
+ */
 async function settleUnwanted({ db }: Needs, message: OutboxMessage): Promise<void> {
   const job = await findJob(db, message.actionKey);
-  const stillWaits =
-    job?.state === "file-processing-ready" && job.generation === message.generation && !job.provisioningToken;
-  if (stillWaits) await postpone(db, message.id, { delaySeconds: 1, countsAsTry: false });
-  else await markSent(db, message.id);
+  if (job?.state !== "file-processing-ready" || job.generation !== message.generation)
+    return markSent(db, message.id);
+  const delaySeconds = job.provisioningToken ? lockSeconds : 1;
+  await postpone(db, message.id, { delaySeconds, countsAsTry: false });
 }
 
 /** A definite refusal: the launch is over. Throttling and missing capacity pass; anything else counts as a try. */

@@ -522,4 +522,14 @@ export const mutations: readonly Mutation[] = [
     to: "addressWithPassword.test(name)",
     caughtBy: { file: "aws/user-data.test.ts", title: "J9 a secret is refused" },
   },
+  {
+    bug: "Forget a job whose launch outlasted its dispatcher's lock and was refused",
+    file: "services/dispatch-outbox.ts",
+    from: 'if (job?.state !== "file-processing-ready" || job.generation !== message.generation)',
+    to: 'if (job?.state !== "file-processing-ready" || job.provisioningToken)',
+    caughtBy: {
+      file: "services/dispatch-outbox.test.ts",
+      title: "J7 a launch that takes longer than a dispatcher's lock, and is refused then, is made again",
+    },
+  },
 ];

@@ -98,8 +98,8 @@ function beginLaunch(m: Model, message: ModelMessage): string | null {
 
 function settleUnwanted(m: Model, message: ModelMessage): void {
   const job = m.rows.jobs[message.job]!;
-  if (job.state === "file-processing-ready" && job.generation === message.generation && !job.launch)
-    Object.assign(message, { availableAt: m.now + seconds(1), lockedUntil: null });
+  if (job.state === "file-processing-ready" && job.generation === message.generation)
+    Object.assign(message, { availableAt: m.now + seconds(job.launch ? 60 : 1), lockedUntil: null });
   else settle(m, message);
 }
 
