@@ -55,9 +55,10 @@ export async function takeDueDeletion(db: Executor, holdSeconds: number): Promis
 }
 
 /**
- * Whether something still needs this target: a published version at or below it, a running attempt that writes
- * there, or an upload that is open or admitted with that key; versions and uploads of a deleted asset need nothing. What isn't needed can't become needed again: only a
- * running attempt publishes, and an attempt that ended never runs again.
+ * Whether something still needs this target: a published version at or below it, a running attempt that writes there,
+ * or an upload that is open or admitted with that key; versions and uploads of a deleted asset need nothing. What
+ * isn't needed can't become needed again: only a running attempt publishes, and an attempt that ended never runs
+ * again.
  */
 export async function isStillNeeded(db: Executor, entry: LedgerEntry): Promise<boolean> {
   // What is above the target is looked up, not searched for: the index knows whole prefixes.

@@ -15,8 +15,8 @@ type Needs = Pick<ServiceContext, "db" | "uploadLimits" | "quotaBytes" | "newId"
  * U1: allows one upload. The row exists before any URL does; repeating the request answers the same upload.
  *
  * @throws AppError `forbidden`, `not-found`, `asset-blocked`, `file-type-not-allowed`, `empty-file`,
- * `file-too-large`, `quota-exceeded`, `too-many-unfinished`, `invalid-request` (a single PUT without a checksum), or `upload-mismatch`
- * where the actionKey is somebody else's or was used for another file.
+ * `file-too-large`, `quota-exceeded`, `too-many-unfinished`, `invalid-request` (a single PUT without a checksum), or
+ * `upload-mismatch` where the actionKey is somebody else's or was used for another file.
  */
 export async function authorizeUpload(
   { db, uploadLimits, quotaBytes, newId }: Needs,

@@ -32,8 +32,8 @@ export type ClaimOutcome =
 
 /**
  * J1: takes a job: one conditional UPDATE, and the attempt's row in the same transaction. A worker that lost the
- * answer asks again with the same attempt id and is told what it has, or that it has lost it since. A worker without a job is recorded: somebody
- * pays for a machine that nothing here asked for.
+ * answer asks again with the same attempt id and is told what it has, or that it has lost it since. A worker without
+ * a job is recorded: somebody pays for a machine that nothing here asked for.
  */
 export async function claimJob(
   { db, jobPolicy }: Pick<ServiceContext, "db" | "jobPolicy">,

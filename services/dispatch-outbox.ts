@@ -28,8 +28,8 @@ const batch = 20;
 
 /**
  * J7, J8: carries out the launch intents that are due when it starts, in order of admission, until none is left or
- * the ceiling or the day's budget is reached. Runs right after the commit that wrote one and on a schedule. Answers how many launches it
- * began.
+ * the ceiling or the day's budget is reached. Runs right after the commit that wrote one and on a schedule. Answers
+ * how many launches it began.
  */
 export async function dispatchLaunches(needs: Needs): Promise<number> {
   const dueBy = await readClock(needs.db);

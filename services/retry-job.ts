@@ -9,11 +9,12 @@ import { requireAsset } from "./read-asset.ts";
 
 /**
  * J11: an admin tries a failed or cancelled job again: the next generation, with three more attempts. Whatever still
- * belongs to the old generation is ignored from then on. Asked twice with the same generation, it is done once.
- * A job for an older file of the same video, which was tried again before, makes way.
+ * belongs to the old generation is ignored from then on. Asked twice with the same generation, it is done once. A job
+ * for an older file of the same video, which was tried again before, makes way.
  *
- * @throws AppError `not-found`, `forbidden`, `conflict` where there is no such generation yet, `job-unfinished`, `job-ended` where it was published, `newer-file`,
- * `asset-blocked`, `source-gone`, `source-changed`, or `storage-unavailable`.
+ * @throws AppError `not-found`, `forbidden`, `conflict` where there is no such generation yet, `job-unfinished`,
+ * `job-ended` where it was published, `newer-file`, `asset-blocked`, `source-gone`, `source-changed`, or
+ * `storage-unavailable`.
  */
 export async function retryJob(
   { db, store }: Pick<ServiceContext, "db" | "store">,
