@@ -32,23 +32,17 @@ export function JobItem({
   const words = describeMedia(media, { now: new Date() });
   const offered = offeredActs(actor, { ownerId: owner.id, state: asset.state, invited: false }, media);
   const tried = `“${asset.title}” is tried again. It is among the active jobs.`;
-  const gone = asset.state === "deleted";
   return (
     <li className={place}>
       <div className="min-w-0">
         <p className="line-clamp-2 font-medium break-words">
-          {gone ? (
-            asset.title
-          ) : (
-            <Link href={`/videos/${asset.id}`} className="rounded-md hover:underline">
-              {asset.title}
-            </Link>
-          )}
+          <Link href={`/videos/${asset.id}`} className="rounded-md hover:underline">
+            {asset.title}
+          </Link>
         </p>
         <p className="figures text-small text-ink-soft">
           {owner.name} · {row.endedAt ? "ended " : "since "}
           <LocalMoment iso={row.endedAt ?? row.admittedAt} />
-          {gone && " · video deleted"}
           {asset.state === "blocked" && " · video blocked"}
         </p>
       </div>
