@@ -55,9 +55,12 @@ const breaches: Record<string, string> = {
     and (j.provisioning_token is not null or not exists (
       select 1 from outbox_messages o where o.action_key = j.action_key and o.kind = 'launch-worker'
         and o.state = 'pending' and o.generation = j.generation))`,
-  "J10 a deleted video has no unfinished job": `
+  "J10 a video that is deleted or blocked has no unfinished job": `
     select j.action_key from jobs j join assets s on s.id = j.asset_id
-    where s.state = 'deleted' and j.state in ('file-processing-ready', 'job-received')`,
+    where s.state <> 'active' and j.state in ('file-processing-ready', 'job-received')`,
+  "U5 J11 of one video one job is on its way at most": `
+    select asset_id from jobs where state in ('file-processing-ready', 'job-received')
+    group by asset_id having count(*) > 1`,
   "J10 a request to cancel waits for a worker alone": `
     select action_key from jobs where state = 'file-processing-ready' and cancel_requested_at is not null`,
   "I15 every end of a job was told once": `
