@@ -41,7 +41,7 @@ afterAll(async () => {
 async function follow(turns: fc.Arbitrary<Turn>, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
-      fc.nat({ max: 6 }),
+      fc.nat({ max: beginning.length }),
       fc.commands([turns], { maxCommands: 40, size: "max" }),
       async (begun, taken) => {
         const world = await World.create(context, people, assets);
@@ -55,16 +55,21 @@ async function follow(turns: fc.Arbitrary<Turn>, numRuns: number): Promise<void>
   );
 }
 
-/** What a run may find: nothing yet, or two jobs on their way. */
-const beginning: readonly Action[] = ["film-a", "film-b"].flatMap((asset, i): Action[] => {
-  const job = `upload00${i + 1}`;
-  const [attempt, machine] = [`${job}/first-worker`, `${job}/launch1`];
-  return [
-    { do: "admit", upload: job, asset },
-    { do: "dispatch", answers: [] },
-    { do: "claim", job, generation: 1, attempt, machine },
-  ];
-});
+/** What a run may find: nothing yet; two jobs on their way; a video of whose two files the older is tried again. */
+const beginning: readonly Action[] = [
+  ...["film-a", "film-b"].flatMap((asset, i): Action[] => {
+    const job = `upload00${i + 1}`;
+    const [attempt, machine] = [`${job}/first-worker`, `${job}/launch1`];
+    return [
+      { do: "admit", upload: job, asset },
+      { do: "dispatch", answers: [] },
+      { do: "claim", job, generation: 1, attempt, machine },
+    ];
+  }),
+  { do: "admit", upload: "upload003", asset: "film-a" },
+  { do: "cancel", job: "upload003", by: "owner" },
+  { do: "retry", job: "upload001", generation: 1, by: "admin" },
+];
 
 /** From wherever the jobs are, sweeps, a fleet that has machines and willing workers bring each to its end. */
 async function finish(m: Model, world: World): Promise<void> {

@@ -136,11 +136,21 @@ const cancel = fc.record({ which: choice, by: person, any }).map<Plan>(({ which,
   return job ? { do: "cancel", job: job.name, by } : null;
 });
 
+/** Often of a video that has several files, of which only the newest may be on its way. */
 const retry = fc
-  .record({ which: choice, by: person, off: fc.constantFrom(0, 0, 0, -1, 1), any })
-  .map<Plan>(({ which, by, off, any }) => ({ rows }) => {
+  .record({
+    which: choice,
+    by: fc.oneof({ weight: 2, arbitrary: fc.constant<Person>("admin") }, person),
+    off: fc.constantFrom(0, 0, 0, 0, -1, 1),
+    amongFiles: fc.boolean(),
+    any,
+  })
+  .map<Plan>(({ which, by, off, amongFiles, any }) => ({ rows }) => {
     const hasEnded = ({ state }: ModelJob) => state === "failed" || state === "cancelled";
-    const job = named(preferring(rows.jobs, hasEnded, any), which);
+    const isOneOfSeveral = ({ asset, revision }: ModelJob) =>
+      Object.values(rows.jobs).some((other) => other.asset === asset && other.revision !== revision);
+    const among = preferring(rows.jobs, (job) => hasEnded(job) && (!amongFiles || isOneOfSeveral(job)), any);
+    const job = named(among, which);
     return job ? { do: "retry", job: job.name, generation: job.generation + off, by } : null;
   });
 
@@ -161,7 +171,7 @@ const together = fc.oneof(
   { weight: 3, arbitrary: reap },
   { weight: 2, arbitrary: machines },
   { weight: 2, arbitrary: cancel },
-  { weight: 2, arbitrary: retry },
+  { weight: 3, arbitrary: retry },
   { weight: 1, arbitrary: moveAsset },
 );
 const alone = fc.oneof(
