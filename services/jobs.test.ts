@@ -21,8 +21,8 @@ import { cleanStorage } from "./clean-storage.ts";
 import { failAttempt, handBackAttempt } from "./fail-attempt.ts";
 import { grantPlayback } from "./grant-playback.ts";
 import { heartbeat } from "./heartbeat.ts";
-import { publishVersion, type VerifiedOutput } from "./publish-version.ts";
-import { createTestContext, type TestContext } from "./testing/context.ts";
+import { publishVersion } from "./publish-version.ts";
+import { createTestContext, type TestContext, verifiedOutput } from "./testing/context.ts";
 
 let database: TestDatabase;
 let storage: TestStorage;
@@ -48,19 +48,6 @@ const claimOf = (seeded: SeededJob, generation = 1) => ({
   machineId: null,
 });
 
-const output: VerifiedOutput = {
-  processor: "ffmpeg-cpu",
-  masterName: "master.m3u8",
-  posterName: "poster.jpg",
-  durationSeconds: 10,
-  width: 1280,
-  height: 720,
-  hasAudio: true,
-  renditions: [],
-  inventory: [],
-  sizeBytes: 1,
-  progress: { renditions: [], processByResolution: { "720p": "processed/x/720p/playlist.m3u8" } },
-};
 const progress = { stage: "encode" as const, fraction: 0.5, renditions: [], processByResolution: {} };
 const leaseOf = (seeded: SeededJob) => ({ actionKey: seeded.job.actionKey, attemptId: seeded.attempt!.id });
 
@@ -234,7 +221,7 @@ describe("failure", () => {
       completedRenditions: [],
     };
     await failAttempt(context, leaseOf(failed), failure);
-    expect((await publishVersion(context, leaseOf(published), output)).outcome).toBe("published");
+    expect((await publishVersion(context, leaseOf(published), verifiedOutput)).outcome).toBe("published");
     // A mistaken entry for a version's prefix, or for one above it, is dropped, not carried out.
     await context.db.insert(deletionLedger).values({
       kind: "prefix",
@@ -312,7 +299,7 @@ describe("cancellation", () => {
 describe("publication", () => {
   it("P1 version, pointer, job, attempt, audit and event are written together", async () => {
     const seeded = await seedJob(context.db, "job-received");
-    const outcome = await publishVersion(context, leaseOf(seeded), output);
+    const outcome = await publishVersion(context, leaseOf(seeded), verifiedOutput);
     if (outcome.outcome !== "published") throw new Error(outcome.outcome);
     expect(outcome.version).toMatchObject({ versionNumber: 1, prefix: seeded.attempt!.outputPrefix });
     expect((await findAsset(context.db, seeded.assetId))?.activeVersionId).toBe(outcome.version.id);
@@ -333,7 +320,7 @@ describe("publication", () => {
 
   it("J2 P1 publishing again from the same attempt, at once or later, is the same version", async () => {
     const seeded = await seedJob(context.db, "job-received");
-    const publish = () => publishVersion(context, leaseOf(seeded), output);
+    const publish = () => publishVersion(context, leaseOf(seeded), verifiedOutput);
     const outcomes = [...(await Promise.all([publish(), publish(), publish()])), await publish()];
     const ids = outcomes.map((outcome) => outcome.outcome === "published" && outcome.version.id);
     expect(new Set(ids).size).toBe(1);
@@ -385,7 +372,7 @@ describe("publication", () => {
   ] as const)("P1 %s refuses publication and changes nothing", async (_what, refusal, disturb) => {
     const seeded = await seedJob(context.db, "job-received");
     await disturb(seeded);
-    expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe(refusal);
+    expect((await publishVersion(context, leaseOf(seeded), verifiedOutput)).outcome).toBe(refusal);
     expect((await findAsset(context.db, seeded.assetId))?.activeVersionId).toBeNull();
     expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("job-received");
   });
@@ -395,10 +382,10 @@ describe("publication", () => {
     const actor: Actor = { userId: seeded.userId, role: "creator" };
     const grant = async (versionId?: string) =>
       (await grantPlayback(context, actor, seeded.assetId, { versionId })).grant;
-    await publishVersion(context, leaseOf(seeded), output);
+    await publishVersion(context, leaseOf(seeded), verifiedOutput);
     const first = await grant();
     const next = await seedJob(context.db, "job-received", { ...seeded, sourceRevision: 2 });
-    await publishVersion(context, leaseOf(next), output);
+    await publishVersion(context, leaseOf(next), verifiedOutput);
 
     const renewed = await grantPlayback(context, actor, seeded.assetId, { versionId: first.versionId });
     expect(renewed.grant).toMatchObject({ versionId: first.versionId, manifestUrl: first.manifestUrl });
@@ -408,7 +395,7 @@ describe("publication", () => {
     expect(await grant(second.versionId)).toMatchObject({ versionNumber: 2 });
 
     const other = await seedJob(context.db, "job-received");
-    await publishVersion(context, leaseOf(other), output);
+    await publishVersion(context, leaseOf(other), verifiedOutput);
     const foreign = (await findAsset(context.db, other.assetId))!.activeVersionId!;
     expect(await grant(foreign)).toMatchObject({ versionNumber: 2 });
     await travel(context.db, 24 * 3600 + 1);

@@ -7,7 +7,7 @@ import { startTestStorage, type TestStorage } from "@reelkeep/local/testing/stor
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listAssets } from "./list-library.ts";
 import { publishVersion } from "./publish-version.ts";
-import { createActor, createTestContext, type TestContext } from "./testing/context.ts";
+import { createActor, createTestContext, type TestContext, verifiedOutput } from "./testing/context.ts";
 
 let database: TestDatabase;
 let storage: TestStorage;
@@ -58,19 +58,8 @@ describe("the library's pages", () => {
   it("X1 a row carries no inventory, which is as long as the film", async () => {
     const { job, attempt, assetId } = await seedJob(context.db, "job-received");
     const lease = { actionKey: job.actionKey, attemptId: attempt!.id };
-    await publishVersion(context, lease, {
-      processor: "ffmpeg-cpu",
-      masterName: "master.m3u8",
-      posterName: null,
-      durationSeconds: 10,
-      width: 2,
-      height: 2,
-      hasAudio: false,
-      renditions: [],
-      inventory: [{ name: "a.ts", sizeBytes: 1, etag: "e" }],
-      sizeBytes: 1,
-      progress: { renditions: [], processByResolution: {} },
-    });
+    const inventory = [{ name: "a.ts", sizeBytes: 1, etag: "e" }];
+    await publishVersion(context, lease, { ...verifiedOutput, inventory });
     const row = await findLibraryRow(context.db, { userId: creator.userId, seesAll: true }, assetId);
     expect(row?.version).toMatchObject({ versionNumber: 1 });
     expect(row?.version).not.toHaveProperty("inventory");

@@ -22,7 +22,7 @@ import { failAttempt } from "./fail-attempt.ts";
 import { getMediaStatus } from "./get-media-status.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { listJobs } from "./list-jobs.ts";
-import { publishVersion, type VerifiedOutput } from "./publish-version.ts";
+import { publishVersion } from "./publish-version.ts";
 import { retryJob } from "./retry-job.ts";
 import { setAssetState } from "./set-asset-state.ts";
 import {
@@ -32,6 +32,7 @@ import {
   type TestContext,
   tinyMp4,
   uploadRequest,
+  verifiedOutput,
 } from "./testing/context.ts";
 
 let database: TestDatabase;
@@ -51,19 +52,6 @@ afterAll(async () => {
 });
 afterEach(() => travel(context.db, 0));
 
-const output: VerifiedOutput = {
-  processor: "ffmpeg-cpu",
-  masterName: "master.m3u8",
-  posterName: "poster.jpg",
-  durationSeconds: 10,
-  width: 1280,
-  height: 720,
-  hasAudio: true,
-  renditions: [],
-  inventory: [],
-  sizeBytes: 1,
-  progress: { renditions: [], processByResolution: {} },
-};
 const progress = { stage: "encode" as const, fraction: 0.5, renditions: [], processByResolution: {} };
 const ownerOf = (seeded: SeededJob): Actor => ({ userId: seeded.userId, role: "creator" });
 const leaseOf = (seeded: SeededJob) => ({ actionKey: seeded.job.actionKey, attemptId: seeded.attempt!.id });
@@ -119,7 +107,7 @@ describe("cancelling", () => {
       cancelledBy: { kind: "person" },
     });
     expect(await heartbeat(context, { ...leaseOf(seeded), progress })).toBe("cancel");
-    expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe("cancelled");
+    expect((await publishVersion(context, leaseOf(seeded), verifiedOutput)).outcome).toBe("cancelled");
     await failNow(leaseOf(seeded));
     expect(await findJob(context.db, actionKey)).toMatchObject({
       state: "cancelled",
@@ -136,7 +124,7 @@ describe("cancelling", () => {
       const seeded = await seedJob(context.db, "job-received");
       const [cancelled, published] = await Promise.allSettled([
         cancelJob(context, admin, seeded.job.actionKey),
-        publishVersion(context, leaseOf(seeded), output),
+        publishVersion(context, leaseOf(seeded), verifiedOutput),
       ]);
       const outcome = published.status === "fulfilled" ? published.value.outcome : published.reason;
       const job = await findJob(context.db, seeded.job.actionKey);
@@ -200,7 +188,7 @@ describe("trying again", () => {
     await cancelJob(context, actor, actionKey);
     await travel(context.db, 3600);
     await context.db.update(jobs).set({ cancelRequestedAt: null }).where(eq(jobs.actionKey, actionKey));
-    expect((await publishVersion(context, old, output)).outcome).toBe("lease-lost");
+    expect((await publishVersion(context, old, verifiedOutput)).outcome).toBe("lease-lost");
     expect(await heartbeat(context, { ...old, progress })).toBe("superseded");
   });
 
@@ -236,7 +224,7 @@ describe("trying again", () => {
     const newer = await seedJob(context.db, "job-received", { assetId, sourceRevision: 2 });
     const again = () => retryJob(context, admin, { actionKey, generation: 1 });
     await expect(again()).rejects.toEqual(code("newer-file"));
-    await publishVersion(context, leaseOf(newer), output);
+    await publishVersion(context, leaseOf(newer), verifiedOutput);
     await expect(again()).rejects.toEqual(code("newer-file"));
     for (const [state, expected] of [
       ["file-processing-ready", "job-unfinished"],
@@ -296,7 +284,9 @@ describe("blocking and deleting", () => {
       cancelledBy: "asset-deleted",
     });
     expect(await findAttempt(context.db, attemptId)).toMatchObject({ state: "superseded" });
-    expect((await publishVersion(context, { actionKey, attemptId }, output)).outcome).toBe("asset-deleted");
+    expect((await publishVersion(context, { actionKey, attemptId }, verifiedOutput)).outcome).toBe(
+      "asset-deleted",
+    );
     const { sourceKey } = (await findJob(context.db, actionKey))!;
     await cleanStorage(context);
     expect(await context.store.head(sourceKey)).not.toBeNull();
@@ -310,7 +300,7 @@ describe("blocking and deleting", () => {
     const seeded = await seedJob(context.db, "job-received");
     const other = await seedJob(context.db, "job-received", { userId: seeded.userId });
     for (const each of [seeded, other]) {
-      await publishVersion(context, leaseOf(each), output);
+      await publishVersion(context, leaseOf(each), verifiedOutput);
       await context.store.putText(`${each.attempt!.outputPrefix}master.m3u8`, "#EXTM3U", text);
     }
     await setAssetState(context, ownerOf(seeded), seeded.assetId, "delete");
@@ -343,12 +333,12 @@ describe("blocking and deleting", () => {
       cancelledBy: { kind: "block", name: null },
     });
     expect(await heartbeat(context, { ...leaseOf(seeded), progress })).toBe("superseded");
-    expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe("asset-blocked");
+    expect((await publishVersion(context, leaseOf(seeded), verifiedOutput)).outcome).toBe("asset-blocked");
     const again = () => retryJob(context, admin, { actionKey, generation: 1 });
     await expect(again()).rejects.toEqual(code("asset-blocked"));
     await setAssetState(context, admin, seeded.assetId, "unblock");
     expect((await findAsset(context.db, seeded.assetId))?.state).toBe("active");
-    expect((await publishVersion(context, leaseOf(seeded), output)).outcome).toBe("lease-lost");
+    expect((await publishVersion(context, leaseOf(seeded), verifiedOutput)).outcome).toBe("lease-lost");
     await context.store.putText(seeded.job.sourceKey, "film", text);
     const { etag } = (await context.store.head(seeded.job.sourceKey))!;
     await context.db.update(jobs).set({ sourceEtag: etag }).where(eq(jobs.actionKey, actionKey));

@@ -30,7 +30,7 @@ import {
 import { getAsset, listAssets } from "./list-library.ts";
 import { publishVersion } from "./publish-version.ts";
 import { setAssetState } from "./set-asset-state.ts";
-import { createActor, createTestContext, type TestContext } from "./testing/context.ts";
+import { createActor, createTestContext, type TestContext, verifiedOutput } from "./testing/context.ts";
 
 let database: TestDatabase;
 let storage: TestStorage;
@@ -158,19 +158,7 @@ describe("invitations", () => {
     await publishVersion(
       context,
       { actionKey: seeded.job.actionKey, attemptId: seeded.attempt!.id },
-      {
-        processor: "ffmpeg-cpu",
-        masterName: "master.m3u8",
-        posterName: "poster.jpg",
-        durationSeconds: 1,
-        width: 2,
-        height: 2,
-        hasAudio: false,
-        renditions: [],
-        inventory: [],
-        sizeBytes: 1,
-        progress: { renditions: [], processByResolution: {} },
-      },
+      verifiedOutput,
     );
   });
   const tokenOf = (url: string) => url.split("/").at(-1)!;

@@ -1,13 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import type { Database } from "@reelkeep/db/client";
 import { startControlPlane } from "../../local/control-plane.ts";
 import { createLocalFleet, type LocalFleet } from "../../local/fleet.ts";
 import { type Schedule, startSchedule } from "../../local/schedule.ts";
 import { readSettings } from "../../local/settings.ts";
 import { type Stores, startStores } from "../../local/stores.ts";
-import { endWithThisProcess } from "../../local/testing/watchdog.ts";
+import { type OnStop, startOnTemporaryData } from "../../local/testing/temporary-data.ts";
 
 /** The local stack's own stores, control plane and workers, without the site, in a temporary folder. */
 export interface BurstStack {
@@ -22,31 +19,13 @@ export interface BurstStack {
   stop(): Promise<void>;
 }
 
-export async function startBurstStack(workersMax: number): Promise<BurstStack> {
-  const dataDir = mkdtempSync(path.join(tmpdir(), "reelkeep-bench-"));
-  // Root's database server has another account, which must get through.
-  chmodSync(dataDir, 0o711);
-  const watchdog = endWithThisProcess(dataDir);
-  const stops: (() => unknown)[] = [
-    () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }),
-    () => watchdog.kill(),
-  ];
-  const stop = async () => {
-    for (const end of stops.splice(0).reverse()) await end();
-  };
-  try {
-    const parts = await startParts(dataDir, workersMax, (end) => stops.push(end));
-    return { ...parts, dataDir, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-}
+export const startBurstStack = (workersMax: number): Promise<BurstStack> =>
+  startOnTemporaryData((dataDir, onStop) => startParts(dataDir, workersMax, onStop));
 
 async function startParts(
   dataDir: string,
   workersMax: number,
-  onStop: (end: () => unknown) => void,
+  onStop: OnStop,
 ): Promise<Omit<BurstStack, "dataDir" | "stop">> {
   const settings = readSettings({
     REELKEEP_DATA_DIR: dataDir,

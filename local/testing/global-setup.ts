@@ -1,11 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { migrate } from "@reelkeep/db/migrate";
 import type { TestProject } from "vitest/node";
 import { createDatabase } from "../postgres/databases.ts";
 import { settingsWithoutDurability, startPostgres } from "../postgres/server.ts";
-import { endWithThisProcess } from "./watchdog.ts";
+import { startOnTemporaryData } from "./temporary-data.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -18,24 +15,15 @@ declare module "vitest" {
 
 /** Starts one PostgreSQL for the whole run, with a migrated database that each test file copies. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = mkdtempSync(path.join(tmpdir(), "reelkeep-test-"));
-  chmodSync(dataDir, 0o711);
-  const server = await startPostgres({ dataDir, settings: settingsWithoutDurability });
-  const watchdog = endWithThisProcess(dataDir);
-  const tearDown = async () => {
-    await server.stop();
-    watchdog.kill();
-    rmSync(dataDir, { recursive: true, force: true });
-  };
-  try {
-    const template = "reelkeep_template";
+  const template = "reelkeep_template";
+  const { server, stop } = await startOnTemporaryData(async (dataDir, onStop) => {
+    const server = await startPostgres({ dataDir, settings: settingsWithoutDurability });
+    onStop(() => server.stop());
     await createDatabase(server.url("postgres"), template);
     await migrate(server.url(template));
-    project.provide("postgresUrl", server.url("postgres"));
-    project.provide("templateDatabase", template);
-  } catch (error) {
-    await tearDown();
-    throw error;
-  }
-  return tearDown;
+    return { server };
+  });
+  project.provide("postgresUrl", server.url("postgres"));
+  project.provide("templateDatabase", template);
+  return stop;
 }

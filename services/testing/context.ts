@@ -12,6 +12,7 @@ import { openDatabase } from "@reelkeep/db/client";
 import { seedUser } from "@reelkeep/db/testing/seed";
 import { authorizeUpload } from "../authorize-upload.ts";
 import type { ServiceContext } from "../context.ts";
+import type { VerifiedOutput } from "../publish-version.ts";
 import { signUploadRequest } from "../sign-upload-request.ts";
 
 /** The services' whole surroundings on a real database and a real storage. */
@@ -109,3 +110,18 @@ export function tinyMp4(seed = 0): Uint8Array {
   ]);
   return file;
 }
+
+/** What a worker that has verified everything wants to publish; nothing of it lies in storage. */
+export const verifiedOutput: VerifiedOutput = {
+  processor: "ffmpeg-cpu",
+  masterName: "master.m3u8",
+  posterName: "poster.jpg",
+  durationSeconds: 10,
+  width: 1280,
+  height: 720,
+  hasAudio: true,
+  renditions: [],
+  inventory: [],
+  sizeBytes: 1,
+  progress: { renditions: [], processByResolution: { "720p": "processed/x/720p/playlist.m3u8" } },
+};

@@ -1,7 +1,4 @@
 /** The local stack's own stores and control plane, with a proxy on every way between them. */
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { createObjectStore, type ObjectStore } from "@reelkeep/aws/object-store";
 import type { StorageConfig } from "@reelkeep/aws/storage-config";
 import type { WorkerFleet } from "@reelkeep/aws/worker-fleet";
@@ -12,7 +9,7 @@ import { createLocalFleet, type LocalFleet } from "@reelkeep/local/fleet";
 import { requireFreePort } from "@reelkeep/local/ports";
 import { type LocalSettings, readSettings } from "@reelkeep/local/settings";
 import { startStores } from "@reelkeep/local/stores";
-import { endWithThisProcess } from "@reelkeep/local/testing/watchdog";
+import { type OnStop, startOnTemporaryData } from "@reelkeep/local/testing/temporary-data";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { type EventsGate, startEventsGate } from "./events-gate.ts";
 import { type PausableSchedule, pausableSchedule } from "./pausable-schedule.ts";
@@ -77,30 +74,13 @@ const quickSettings = {
 };
 
 /** Starts a stack of a test's own in a temporary folder, in about two seconds. */
-export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
-  const dataDir = mkdtempSync(path.join(tmpdir(), "reelkeep-faults-"));
-  chmodSync(dataDir, 0o711);
-  const watchdog = endWithThisProcess(dataDir);
-  const stops: (() => unknown)[] = [
-    () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }),
-    () => watchdog.kill(),
-  ];
-  const stop = async () => {
-    for (const end of stops.splice(0).reverse()) await end();
-  };
-  try {
-    const parts = await startParts(options, dataDir, (end) => stops.push(end));
-    return { ...parts, dataDir, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-}
+export const startFaultStack = (options: FaultStackOptions = {}): Promise<FaultStack> =>
+  startOnTemporaryData((dataDir, onStop) => startParts(options, dataDir, onStop));
 
 async function startParts(
   options: FaultStackOptions,
   dataDir: string,
-  onStop: (end: () => unknown) => void,
+  onStop: OnStop,
 ): Promise<Omit<FaultStack, "dataDir" | "stop">> {
   const wanted = readSettings({ ...quickSettings, ...options.settings, REELKEEP_DATA_DIR: dataDir });
   let nudge = () => {};

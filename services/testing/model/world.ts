@@ -16,12 +16,12 @@ import { dispatchLaunches } from "../../dispatch-outbox.ts";
 import { endCancelledAttempt, failAttempt, handBackAttempt } from "../../fail-attempt.ts";
 import { heartbeat } from "../../heartbeat.ts";
 import { unknownFacts } from "../../probe-protocol.ts";
-import { publishVersion, type VerifiedOutput } from "../../publish-version.ts";
+import { publishVersion } from "../../publish-version.ts";
 import { reapMachines } from "../../reap-machines.ts";
 import { recoverJobs } from "../../recover-jobs.ts";
 import { retryJob } from "../../retry-job.ts";
 import { setAssetState } from "../../set-asset-state.ts";
-import type { TestContext } from "../context.ts";
+import { type TestContext, verifiedOutput } from "../context.ts";
 import { machineOf } from "../fleet.ts";
 import {
   type Action,
@@ -37,19 +37,6 @@ import { inOrder, toModelRows } from "./read-rows.ts";
 /** A day far from midnight, so that no budget or quota turns over by itself. */
 const start = Date.UTC(2026, 5, 1, 12);
 const progress = { stage: "encode" as const, fraction: 0.5, renditions: [], processByResolution: {} };
-const output: VerifiedOutput = {
-  processor: "ffmpeg-cpu",
-  masterName: "master.m3u8",
-  posterName: "poster.jpg",
-  durationSeconds: 10,
-  width: 1280,
-  height: 720,
-  hasAudio: true,
-  renditions: [],
-  inventory: [],
-  sizeBytes: 1,
-  progress: { renditions: [], processByResolution: {} },
-};
 
 export class World {
   readonly #context: TestContext;
@@ -132,7 +119,7 @@ export class World {
       case "obey":
         return endCancelledAttempt(context, this.#leaseOf(action));
       case "publish":
-        return (await publishVersion(context, this.#leaseOf(action), output)).outcome;
+        return (await publishVersion(context, this.#leaseOf(action), verifiedOutput)).outcome;
       case "write":
         await context.store.putText(`${this.#prefixes.get(action.attempt)!}1.ts`, "a segment", {
           contentType: "video/mp2t",
