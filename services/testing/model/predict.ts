@@ -40,6 +40,8 @@ export function* predict(m: Model, action: Action): Steps {
       m.rows.machines = m.rows.machines.filter((machine) => machine !== action.launch);
       return null;
     case "machine-comes":
+      // Beside another that says the same, it comes once.
+      if (!m.late.includes(action.launch)) return null;
       m.late = m.late.filter((launch) => launch !== action.launch);
       m.rows.machines.push(action.launch);
       return null;
