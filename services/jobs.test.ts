@@ -377,6 +377,21 @@ describe("publication", () => {
     expect((await findJob(context.db, seeded.job.actionKey))?.state).toBe("job-received");
   });
 
+  it("P2 a replacement that fails changes nothing of what is published: it plays on", async () => {
+    const seeded = await seedJob(context.db, "job-received");
+    const actor: Actor = { userId: seeded.userId, role: "creator" };
+    const grant = async () => (await grantPlayback(context, actor, seeded.assetId, {})).grant;
+    await publishVersion(context, leaseOf(seeded), verifiedOutput);
+    const before = await grant();
+    const next = await seedJob(context.db, "job-received", { ...seeded, sourceRevision: 2 });
+    const error = new AppError("undecodable-video");
+    await failAttempt(context, leaseOf(next), { error, stage: "encode", completedRenditions: [] });
+    await travel(context.db, 3601);
+    await cleanStorage(context);
+    expect(await grant()).toMatchObject({ versionId: before.versionId, manifestUrl: before.manifestUrl });
+    expect(await findAsset(context.db, seeded.assetId)).toMatchObject({ versionCount: 1 });
+  });
+
   it("D2 a version that was replaced renews for a day, for whoever names it; everybody else gets the new one", async () => {
     const seeded = await seedJob(context.db, "job-received");
     const actor: Actor = { userId: seeded.userId, role: "creator" };
