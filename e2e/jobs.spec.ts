@@ -160,9 +160,10 @@ test("J10 an admin blocks a video and allows it again", async () => {
   await expect(page.getByText("This video is blocked: nobody can watch it.")).toBeVisible();
   await expect(page.locator("video")).toHaveCount(0);
   await button("Share").click();
-  await expect(dialog()).toContainText("Nobody can watch it while it is blocked.");
-  await expect(dialog()).toContainText("Nobody is invited yet.");
-  await expect(dialog().getByRole("button", { name: /invit/i })).toHaveCount(0);
+  const sharing = page.getByRole("dialog");
+  await expect(sharing).toContainText("Nobody can watch it while it is blocked.");
+  await expect(sharing).toContainText("Nobody is invited yet.");
+  await expect(sharing.getByRole("button", { name: /invit/i })).toHaveCount(0);
   await page.keyboard.press("Escape");
   await button("More about this video").click();
   await page.getByRole("menuitem", { name: "Allow again…" }).click();
