@@ -33,7 +33,7 @@ export function SharingDialog({ title, ...shared }: Shared & { title: string }) 
       description={
         shared.mayInvite
           ? "Only people you invite can watch it. Each invitation is a link for one person."
-          : "Nobody can watch it while it is blocked. Whoever isn't revoked can again once it is allowed."
+          : "Nobody can watch it while it is blocked. The people invited can again once it is allowed."
       }
     >
       <Sharing {...shared} />
