@@ -1,6 +1,6 @@
 /** Uploads: queries and moves. */
 import { type UploadMove, uploadMachine } from "@reelkeep/core/upload/machine";
-import { and, asc, eq, exists, isNull, lt, ne, or, sql, sum } from "drizzle-orm";
+import { and, asc, eq, isNull, lt, sql, sum } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Executor, Transaction } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
@@ -127,30 +127,27 @@ export async function findAbandonedUploads(
 /**
  * What counts against a person's limits. `bytes`: announced and stored sources that weren't refused or given up; those
  * of a deleted asset until the ledger has deleted them. `open`: uploads that are still allowed to send.
+ *
+ * Asked with the person's row locked, so it reads what is theirs alone: a join, or an `exists`, may be answered by
+ * reading all assets and the whole ledger; one row's value is looked up.
  */
 export async function sumUploads(db: Executor, userId: string): Promise<{ bytes: number; open: number }> {
+  const assetState = db.select({ state: assets.state }).from(assets).where(eq(assets.id, uploads.assetId));
   const awaitsDeletion = db
-    .select({ x: sql`1` })
+    .select({ awaits: isNull(deletionLedger.deletedAt) })
     .from(deletionLedger)
-    .where(
-      and(
-        eq(deletionLedger.target, uploads.key),
-        isNull(deletionLedger.confirmedAt),
-        isNull(deletionLedger.deletedAt),
-      ),
-    );
+    .where(and(eq(deletionLedger.target, uploads.key), isNull(deletionLedger.confirmedAt)));
   const rows = await db
     .select({
       bytes: sum(uploads.sizeBytes),
       open: sql<number>`(count(*) filter (where ${uploads.state} = 'url-created'))::int`,
     })
     .from(uploads)
-    .innerJoin(assets, eq(assets.id, uploads.assetId))
     .where(
       and(
         eq(uploads.userId, userId),
         sql`${uploads.state} in ('url-created', 'file-uploaded')`,
-        or(ne(assets.state, "deleted"), exists(awaitsDeletion)),
+        sql`((${assetState}) <> 'deleted' or (${awaitsDeletion}))`,
       ),
     );
   return { bytes: Number(rows[0]?.bytes ?? 0), open: rows[0]?.open ?? 0 };

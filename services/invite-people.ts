@@ -73,7 +73,7 @@ export async function listViewers(
   actor: Actor,
   assetId: string,
 ): Promise<Invitation[]> {
-  await requireAsset(needs, actor, assetId, "see-viewers");
+  await requireAsset(needs, actor, assetId, "manage-viewers");
   return (await listInvitations(needs.db, assetId)).map(toInvitation);
 }
 
@@ -92,7 +92,7 @@ export async function listGeneralInvitations({ db }: Pick<Needs, "db">, actor: A
 export async function revokeInvitation(needs: Pick<Needs, "db">, actor: Actor, id: string): Promise<void> {
   const row = await findInvitation(needs.db, id);
   if (!row) throw new AppError("not-found");
-  if (row.invitation.assetId) await requireAsset(needs, actor, row.invitation.assetId, "see-viewers");
+  if (row.invitation.assetId) await requireAsset(needs, actor, row.invitation.assetId, "manage-viewers");
   else if (!mayDo(actor, "invite-creator")) throw new AppError("not-found");
   if (await revoke(needs.db, id)) return;
   const left = await findInvitation(needs.db, id);

@@ -9,7 +9,7 @@ import { countWaiting, findMediaStatus, listJobs } from "@reelkeep/db/media-stat
 import { takeLaunch, takeOutbox, writeOutbox } from "@reelkeep/db/outbox";
 import { listProvisioningErrors } from "@reelkeep/db/provisioning-errors";
 import { type SeededJob, seedJob } from "@reelkeep/db/testing/seed";
-import { findAbandonedUploads, insertUpload } from "@reelkeep/db/uploads";
+import { findAbandonedUploads, insertUpload, sumUploads } from "@reelkeep/db/uploads";
 import { countOpenLaunches, listOpenLaunches, sumSpentToday } from "@reelkeep/db/worker-launches";
 
 /** What is alive in a database whose history may be long. */
@@ -108,6 +108,11 @@ export const loopQueries: readonly LoopQuery[] = [
     run: (tx) => findUnclaimedLaunches(tx, 0, 100),
   },
   { name: "findAbandonedUploads", indexes: ["uploads_open"], run: (tx) => findAbandonedUploads(tx, 0, 100) },
+  {
+    name: "sumUploads",
+    indexes: ["uploads_counted"],
+    run: (tx, { waiting: { userId } }) => sumUploads(tx, userId),
+  },
   { name: "takeDueDeletion", indexes: ["deletion_ledger_due"], run: (tx) => takeDueDeletion(tx, 600) },
   {
     name: "isStillNeeded",

@@ -62,7 +62,7 @@ export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummar
           <h1 className="text-title font-semibold tracking-tight break-words">{asset.title}</h1>
         </div>
         <div className="flex items-center gap-2">
-          {mayDoWith(actor, "see-viewers", facts) && (
+          {mayDoWith(actor, "manage-viewers", facts) && (
             <SharingDialog
               assetId={asset.id}
               title={asset.title}

@@ -7,7 +7,7 @@ const actions: AssetAction[] = [
   "edit",
   "replace",
   "invite-viewer",
-  "see-viewers",
+  "manage-viewers",
   "cancel-job",
   "retry-job",
   "delete",
@@ -36,14 +36,14 @@ describe("D5 X4 the one policy", () => {
     const blocked = facts({ state: "blocked", invited: true });
     expect(granted("owner", "creator", blocked)).toEqual([
       "see-details",
-      "see-viewers",
+      "manage-viewers",
       "cancel-job",
       "delete",
     ]);
     expect(granted("somebody", "viewer", blocked)).toEqual([]);
     expect(granted("somebody", "admin", blocked)).toEqual([
       "see-details",
-      "see-viewers",
+      "manage-viewers",
       "cancel-job",
       "retry-job",
       "delete",

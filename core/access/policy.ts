@@ -27,7 +27,7 @@ export type AssetAction =
   | "edit"
   | "replace"
   | "invite-viewer"
-  | "see-viewers"
+  | "manage-viewers"
   | "cancel-job"
   | "retry-job"
   | "delete"
@@ -60,7 +60,7 @@ export function mayDoWith(actor: Actor, action: AssetAction, asset: AssetFacts):
     case "invite-viewer":
       return asset.state === "active" && (admin || owner);
     // Seeing who may watch, and ending it, also while nobody can.
-    case "see-viewers":
+    case "manage-viewers":
     case "cancel-job":
     case "delete":
       return admin || owner;

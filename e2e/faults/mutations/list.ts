@@ -450,15 +450,15 @@ export const mutations: readonly Mutation[] = [
   {
     bug: "Count a deleted video against the quota for ever",
     file: "db/uploads.ts",
-    from: "        isNull(deletionLedger.deletedAt),\n",
-    to: "",
+    from: "awaits: isNull(deletionLedger.deletedAt)",
+    to: "awaits: isNull(deletionLedger.confirmedAt)",
     caughtBy: { file: "services/upload.test.ts", title: "U1 a deleted video counts against the quota until" },
   },
   {
     bug: "Give a deleted video's room back while storage still has it",
     file: "db/uploads.ts",
-    from: 'or(ne(assets.state, "deleted"), exists(awaitsDeletion))',
-    to: 'ne(assets.state, "deleted")',
+    from: "eq(deletionLedger.target, uploads.key)",
+    to: "eq(deletionLedger.target, uploads.filename)",
     caughtBy: { file: "services/upload.test.ts", title: "U1 a deleted video counts against the quota until" },
   },
   {
