@@ -33,6 +33,10 @@ const tasks = {
     needs: [requireFfmpeg],
     steps: [["local/prepare.ts", "start"], ["bench/jobs.ts"]],
   },
+  "bench:transcode": {
+    needs: [requireFfmpeg],
+    steps: [["local/prepare.ts", "bundle"], ["bench/transcode.ts"]],
+  },
   transcode: {
     needs: [requireFfmpeg],
     steps: [["local/prepare.ts", "transcode"], ["dist/transcode.js"]],

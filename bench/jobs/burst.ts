@@ -10,7 +10,7 @@ import { asc, count, eq, isNotNull } from "drizzle-orm";
 import { bundlePath } from "../../local/bundle.ts";
 import type { LocalFleet } from "../../local/fleet.ts";
 import type { Report } from "../report.ts";
-import { type BurstStack, startBurstStack } from "./burst-stack.ts";
+import { type BenchStack, startBenchStack } from "../stack.ts";
 import { inParallel } from "./callers.ts";
 
 const uploads = Number(process.env.BENCH_BURST_UPLOADS ?? 500);
@@ -28,7 +28,7 @@ own database, storage, control plane and worker processes. They are sent by ${se
 storage's events; launches begin when the last one is admitted. Workers alive are counted every ${sampleMs} ms, by the
 fleet and in the table of processes, and from the launches that the database tells of.`,
   );
-  const stack = await startBurstStack(ceiling);
+  const stack = await startBenchStack({ WORKERS_MAX: String(ceiling) });
   try {
     await run(report, stack);
   } finally {
@@ -36,7 +36,7 @@ fleet and in the table of processes, and from the launches that the database tel
   }
 }
 
-async function run(report: Report, stack: BurstStack): Promise<void> {
+async function run(report: Report, stack: BenchStack): Promise<void> {
   const { db, fleet, failed } = stack;
   const sendSeconds = await secondsOf(() => Promise.race([admitAll(stack, makeClip(stack.dataDir)), failed]));
   const watch = watchWorkers(fleet);
@@ -89,7 +89,7 @@ function makeClip(folder: string): Uint8Array {
 }
 
 /** Sends all files as browsers do, and waits until storage's events have admitted each. */
-async function admitAll({ stores, db }: BurstStack, clip: Uint8Array): Promise<void> {
+async function admitAll({ stores, db }: BenchStack, clip: Uint8Array): Promise<void> {
   const site = {
     ...createTestContext(stores.databaseUrl, stores.environment.storage),
     probeScript: bundlePath("probe-process"),

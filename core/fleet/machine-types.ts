@@ -80,6 +80,12 @@ export const profileLoads: readonly ProfileLoad[] = [
     processorSecondsPerGigabyte: 400,
   },
   {
+    profile: "hls-ts-lite-v1",
+    processor: "cpu",
+    processorSecondsPerSecond: 1,
+    processorSecondsPerGigabyte: 350,
+  },
+  {
     profile: "hls-ts-uhd-v1",
     processor: "cpu",
     processorSecondsPerSecond: 1.5,

@@ -58,7 +58,14 @@ export const hlsTsUhdV1: EncodingProfile = {
   ],
 };
 
-const profiles: readonly EncodingProfile[] = [hlsTsV1, hlsTsUhdV1];
+/** Three steps instead of five: for four fifths of the work, and less to store. */
+export const hlsTsLiteV1: EncodingProfile = {
+  ...hlsTs,
+  name: "hls-ts-lite-v1",
+  rungs: [baseRungs[1], baseRungs[3], baseRungs[4]],
+};
+
+const profiles: readonly EncodingProfile[] = [hlsTsV1, hlsTsLiteV1, hlsTsUhdV1];
 
 /** The names that a job or a command may ask for. */
 export const profileNames = profiles.map((profile) => profile.name);

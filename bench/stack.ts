@@ -1,13 +1,13 @@
 import type { Database } from "@reelkeep/db/client";
-import { startControlPlane } from "../../local/control-plane.ts";
-import { createLocalFleet, type LocalFleet } from "../../local/fleet.ts";
-import { type Schedule, startSchedule } from "../../local/schedule.ts";
-import { readSettings } from "../../local/settings.ts";
-import { type Stores, startStores } from "../../local/stores.ts";
-import { type OnStop, startOnTemporaryData } from "../../local/testing/temporary-data.ts";
+import { startControlPlane } from "../local/control-plane.ts";
+import { createLocalFleet, type LocalFleet } from "../local/fleet.ts";
+import { type Schedule, startSchedule } from "../local/schedule.ts";
+import { type LocalSettings, readSettings } from "../local/settings.ts";
+import { type Stores, startStores } from "../local/stores.ts";
+import { type OnStop, startOnTemporaryData } from "../local/testing/temporary-data.ts";
 
 /** The local stack's own stores, control plane and workers, without the site, in a temporary folder. */
-export interface BurstStack {
+export interface BenchStack {
   readonly dataDir: string;
   readonly stores: Stores;
   readonly db: Database;
@@ -19,14 +19,17 @@ export interface BurstStack {
   stop(): Promise<void>;
 }
 
-export const startBurstStack = (workersMax: number): Promise<BurstStack> =>
-  startOnTemporaryData((dataDir, onStop) => startParts(dataDir, workersMax, onStop));
+/** As environment variables of `npm start`. */
+export type WantedSettings = Partial<Record<keyof LocalSettings, string>>;
+
+export const startBenchStack = (wanted: WantedSettings = {}): Promise<BenchStack> =>
+  startOnTemporaryData((dataDir, onStop) => startParts(dataDir, wanted, onStop));
 
 async function startParts(
   dataDir: string,
-  workersMax: number,
+  wanted: WantedSettings,
   onStop: OnStop,
-): Promise<Omit<BurstStack, "dataDir" | "stop">> {
+): Promise<Omit<BenchStack, "dataDir" | "stop">> {
   const settings = readSettings({
     REELKEEP_DATA_DIR: dataDir,
     REELKEEP_PORT: "0",
@@ -34,7 +37,7 @@ async function startParts(
     REELKEEP_S3_PORT: "0",
     REELKEEP_POSTGRES_PORT: "0",
     REELKEEP_EVENTS_PORT: "0",
-    WORKERS_MAX: String(workersMax),
+    ...wanted,
   });
   let onFailed: (message: string) => void = () => {};
   const failed = new Promise<never>((_, reject) => {
