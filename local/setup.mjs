@@ -26,6 +26,7 @@ const tasks = {
   build: { needs: [requireFfmpeg], steps: [["local/prepare.ts", "start"]] },
   test: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts"]] },
   "test:faults": { needs: [requireFfmpeg], steps: [["local/test.ts", "--only-faults"]] },
+  "test:corpus": { needs: [requireFfmpeg], steps: [["local/test.ts", "--only-corpus"]] },
   "test:mutations": { needs: [requireFfmpeg], steps: [["e2e/faults/mutations/run.ts"]] },
   e2e: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts", "--only-browser"]] },
   check: { steps: [["local/check.ts"]] },

@@ -2,7 +2,7 @@
  * `npm test` (and `npm run e2e`, which leaves out the first part): unit, database, storage and worker tests by
  * Vitest, faults between real processes in their short form, then a real browser by Playwright. The last line sums up
  * all; any failure fails the whole. `npm run test:faults` runs all faults and the long form of the model test, and ends
- * with a table of what held and the same line.
+ * with a table of what held and the same line. `npm run test:corpus` does so for real files from the field.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -69,21 +69,26 @@ function readResults<T>(file: string, schema: z.ZodType<T>): T | undefined {
 }
 
 const faults = ["--config", "e2e/faults/vitest.config.ts"];
-const faultTable = path.join(repositoryRoot, "e2e", "faults", "table-reporter.ts");
+const table = `--reporter=${path.join(repositoryRoot, "local", "testing", "table-reporter.ts")}`;
 
 /** Sequences that the model test draws in `test:faults`; `npm test` draws its few. `MODEL_RUNS` asks for others. */
 const longModelRuns = process.env.MODEL_RUNS || "1000";
+
+const parts = ["--only-browser", "--only-faults", "--only-corpus"] as const;
+const onlyOf = (word: string | undefined) => parts.find((part) => part === word) ?? null;
 
 async function main(): Promise<number> {
   rmSync(resultsFolder, { recursive: true, force: true });
   mkdirSync(resultsFolder, { recursive: true });
   const [first, ...rest] = process.argv.slice(2);
-  const only = first === "--only-browser" || first === "--only-faults" ? first : null;
+  const only = onlyOf(first);
   const args = only ? rest : process.argv.slice(2);
   const runs: Totals[] = [];
   if (only === "--only-faults") {
     if (args.length === 0) runs.push(runVitest(["services/jobs-model"], { MODEL_RUNS: longModelRuns }));
-    runs.push(runVitest([...faults, `--reporter=${faultTable}`, ...args]));
+    runs.push(runVitest([...faults, table, ...args]));
+  } else if (only === "--only-corpus") {
+    runs.push(runVitest([...(args.length > 0 ? args : ["worker/corpus"]), table]));
   } else {
     if (!only) runs.push(runVitest(args));
     if (!only && args.length === 0) runs.push(runVitest([...faults, "--tags-filter=short"]));

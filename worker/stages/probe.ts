@@ -8,7 +8,7 @@ import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
 import { type FfprobeAnswer, type FfprobeFrame, type FfprobeStream, parseFfprobe } from "./ffprobe-json.ts";
-import { scanPackets } from "./scan-packets.ts";
+import { scanLastPackets, scanPackets } from "./scan-packets.ts";
 
 /** The source's main picture. Indexes are FFmpeg's stream indexes. */
 export interface VideoProbe {
@@ -61,6 +61,8 @@ const audioTracksMax = 16;
 const answerCharsMax = 16 * 1024 * 1024;
 /** What a single frame without a duration counts for. */
 const shortestSeconds = 0.04;
+/** How much of a file's end is read to find the last picture. */
+const lastPacketsSeconds = 10;
 /** Packets to decode before a source counts as undecodable: first a few, then enough for a long group of pictures. */
 const packetsToTry = [24, 2_000];
 
@@ -90,8 +92,11 @@ export async function probeSource(
 
   const frames = await decodeSome(tools, path, stream.index, watch);
   const video = describeVideo(answer, stream, stream.codec_name, { width, height }, frames);
+  const stated = statedDuration(answer, stream);
   const durationSeconds =
-    statedDuration(answer, stream) ?? (await measuredDuration(tools, path, stream.index, watch));
+    stated === null
+      ? await measuredDuration(tools, path, stream.index, watch)
+      : await pictureDuration(tools, path, answer, stream, stated, watch);
   checkVideoFacts({ ...video.coded, hasVideo: true, durationSeconds }, profile.limits);
   return {
     container: answer.format.format_name ?? "unknown",
@@ -246,6 +251,27 @@ function statedDuration({ format }: FfprobeAnswer, stream: FfprobeStream): numbe
   if (format.duration === null || format.duration <= 0) return null;
   const lateSeconds = Math.max(0, (stream.start_time ?? 0) - (format.start_time ?? 0));
   return lateSeconds < format.duration ? format.duration - lateSeconds : null;
+}
+
+/**
+ * How long the picture really is where the container states one length for all streams (all but MP4 and QuickTime):
+ * sound may outlast the picture by seconds. Only the end of the file is read.
+ */
+async function pictureDuration(
+  tools: MediaTools,
+  path: string,
+  { format, streams }: FfprobeAnswer,
+  stream: FfprobeStream,
+  statedSeconds: number,
+  watch: RunWatch,
+): Promise<number> {
+  const hasSound = streams.some(({ codec_type }) => codec_type === "audio");
+  if (!hasSound || /^mov/.test(format.format_name ?? "")) return statedSeconds;
+  const startSeconds = stream.start_time ?? format.start_time ?? 0;
+  const from = Math.max(startSeconds, startSeconds + statedSeconds - lastPacketsSeconds);
+  const span = await scanLastPackets(tools, path, stream.index, from, watch);
+  const seconds = span && Math.max(span.endSeconds, span.lastSeconds + shortestSeconds) - startSeconds;
+  return seconds !== null && seconds > 0 && seconds < statedSeconds ? seconds : statedSeconds;
 }
 
 async function measuredDuration(tools: MediaTools, path: string, index: number, watch: RunWatch) {

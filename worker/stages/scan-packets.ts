@@ -25,11 +25,39 @@ export async function scanPackets(
   streamIndex: number,
   watch: RunWatch = {},
 ): Promise<PacketSpan> {
+  const span = await readPackets(tools, path, streamIndex, [], watch);
+  if (!span) throw new AppError("unreadable-file");
+  return span;
+}
+
+/**
+ * The same of the packets from `fromSeconds` (of the container's clock) on, found by seeking; null where there are
+ * none, or where the file can't be sought in.
+ */
+export const scanLastPackets = (
+  tools: MediaTools,
+  path: string,
+  streamIndex: number,
+  fromSeconds: number,
+  watch: RunWatch = {},
+): Promise<PacketSpan | null> =>
+  readPackets(tools, path, streamIndex, ["-read_intervals", `${fromSeconds.toFixed(3)}%`], watch);
+
+async function readPackets(
+  tools: MediaTools,
+  path: string,
+  streamIndex: number,
+  interval: readonly string[],
+  watch: RunWatch,
+): Promise<PacketSpan | null> {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   let end = Number.NEGATIVE_INFINITY;
   let rest = "";
-  const show = ["-select_streams", String(streamIndex), "-show_entries", "packet=pts_time,duration_time"];
+  const show = [
+    ...["-select_streams", String(streamIndex), ...interval],
+    ...["-show_entries", "packet=pts_time,duration_time"],
+  ];
   await run(tools, "ffprobe", ["-v", "error", "-of", "csv=p=0", ...inputSandbox, ...show, inputUrl(path)], {
     ...watch,
     timeoutSeconds: scanTimeoutSeconds,
@@ -45,6 +73,5 @@ export async function scanPackets(
       }
     },
   });
-  if (last < first) throw new AppError("unreadable-file");
-  return { firstSeconds: first, lastSeconds: last, endSeconds: end };
+  return last < first ? null : { firstSeconds: first, lastSeconds: last, endSeconds: end };
 }

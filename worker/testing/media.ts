@@ -85,6 +85,31 @@ export async function inspectTrack(outputFolder: string, name: string) {
   };
 }
 
+/**
+ * How like the first pictures of two videos are (SSIM of the light, 0 to 1), the second shown upright and scaled to
+ * the first's size by FFmpeg alone, which shares nothing with our filter graphs.
+ */
+export async function likenessOfFirstPictures(madePath: string, sourcePath: string): Promise<number> {
+  const { streams } = await ffprobe(madePath, "-select_streams", "v", "-show_entries", "stream=width,height");
+  const { width, height } = streams![0]!;
+  const first = "trim=end_frame=1,setpts=0";
+  const graph = `[0:v]${first}[made];[1:v]${first},scale=${width}:${height}:out_range=tv,format=yuv420p[source];[made][source]ssim`;
+  const args = ["-nostdin", "-hide_banner", "-i", madePath, "-i", sourcePath, "-filter_complex", graph];
+  const { stderr } = await execFileAsync(testTools.ffmpeg, [...args, "-f", "null", "-"], large);
+  return Number(/SSIM Y:([\d.]+)/.exec(stderr)?.[1]);
+}
+
+/** How many pictures FFmpeg's own detector takes for interlaced, and for progressive; it leaves some open. */
+export async function countInterlacedPictures(
+  path: string,
+): Promise<{ interlaced: number; progressive: number }> {
+  const args = ["-nostdin", "-hide_banner", "-i", path, "-vf", "idet", "-an", "-f", "null", "-"];
+  const { stderr } = await execFileAsync(testTools.ffmpeg, args, large);
+  const counts = /Multi frame detection: TFF:\s*(\d+) BFF:\s*(\d+) Progressive:\s*(\d+)/.exec(stderr);
+  const [top, bottom, progressive] = (counts?.slice(1) ?? []).map(Number);
+  return { interlaced: top! + bottom!, progressive: progressive! };
+}
+
 /** Times of all packets of a file's only stream, in order. */
 export async function packetTimes(path: string): Promise<number[]> {
   const { packets = [] } = await ffprobe(path, "-show_packets", "-show_entries", "packet=pts_time,flags");

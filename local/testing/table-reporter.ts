@@ -3,8 +3,11 @@ import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 const signs = { passed: "held", failed: "BROKEN", skipped: "skipped", pending: "not run" } as const;
 
-/** The table that `npm run test:faults` ends with: each guarantee, whether it held, and how long its fault took. */
-export default class FaultTable implements Reporter {
+/**
+ * The table that a long run ends with: each guarantee, whether it held, how long it took, and what the test noted
+ * of it (`annotate`).
+ */
+export default class TableReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = modules.flatMap((module) => [
       "",
@@ -17,5 +20,7 @@ export default class FaultTable implements Reporter {
 
 function row(test: TestCase): string {
   const seconds = ((test.diagnostic()?.duration ?? 0) / 1000).toFixed(1);
-  return `  ${signs[test.result().state].padEnd(7)} ${seconds.padStart(6)} s  ${test.fullName.replaceAll(" > ", ": ")}`;
+  const notes = test.annotations().map(({ message }) => `\n${" ".repeat(20)}${message}`);
+  const title = test.fullName.replaceAll(" > ", ": ");
+  return `  ${signs[test.result().state].padEnd(7)} ${seconds.padStart(6)} s  ${title}${notes.join("")}`;
 }
