@@ -1,4 +1,4 @@
-/** Published versions and the audit of what changed them. */
+/** Published versions. */
 import { and, eq, exists, getTableColumns, gt } from "drizzle-orm";
 import type { Executor, Transaction } from "./client.ts";
 import { now, secondsFromNow } from "./clock.ts";
@@ -53,9 +53,6 @@ export async function findReplacedVersion(
   return rows[0] ?? null;
 }
 
-export type PublicationAudit = typeof publicationAudits.$inferSelect;
-
-/** Written with the change that it tells of. */
 /** The prefixes of every version of an asset. */
 export async function listVersionPrefixes(tx: Transaction, assetId: string): Promise<string[]> {
   const rows = await tx
@@ -64,22 +61,3 @@ export async function listVersionPrefixes(tx: Transaction, assetId: string): Pro
     .where(eq(mediaVersions.assetId, assetId));
   return rows.map(({ prefix }) => prefix);
 }
-
-export async function insertAudit(
-  tx: Transaction,
-  audit: Pick<
-    PublicationAudit,
-    "assetId" | "action" | "actorKind" | "actorId" | "beforeVersionId" | "afterVersionId"
-  > & {
-    details?: Record<string, unknown>;
-  },
-): Promise<void> {
-  await tx.insert(publicationAudits).values({ ...audit, at: now });
-}
-
-export const listAudits = (db: Executor, assetId: string): Promise<PublicationAudit[]> =>
-  db
-    .select()
-    .from(publicationAudits)
-    .where(eq(publicationAudits.assetId, assetId))
-    .orderBy(publicationAudits.at);

@@ -1,5 +1,7 @@
 import type { Actor } from "@reelkeep/core/access/policy";
 import { AppError } from "@reelkeep/core/errors";
+import { lockAsset } from "@reelkeep/db/assets";
+import { insertAudit } from "@reelkeep/db/audits";
 import { cancelWaitingJob, requestCancel } from "@reelkeep/db/job-moves";
 import { findJob, lockJob } from "@reelkeep/db/jobs";
 import type { ServiceContext } from "./context.ts";
@@ -22,20 +24,25 @@ export async function cancelJob(
   if (!assetId) throw new AppError("not-found");
   await requireAsset({ db }, actor, assetId, "cancel-job");
   await db.transaction(async (tx) => {
+    // First, because the audit row's foreign key would lock it after the job: a deadlock with a block at once.
+    await lockAsset(tx, assetId);
     const job = await lockJob(tx, actionKey);
+    const { userId: actorId } = actor;
     switch (job?.state) {
       case "file-processing-ready": {
-        const cancelled = await cancelWaitingJob(tx, actionKey, actor.userId);
-        if (cancelled) await announce(tx, cancelled, 0);
-        return;
+        const cancelled = await cancelWaitingJob(tx, actionKey, actorId);
+        if (!cancelled) return;
+        await announce(tx, cancelled, 0);
+        break;
       }
       case "job-received":
-        await requestCancel(tx, actionKey, actor.userId);
-        return;
+        if (!(await requestCancel(tx, actionKey, actorId))) return;
+        break;
       case "cancelled":
         return;
       default:
         throw new AppError("job-ended");
     }
+    await insertAudit(tx, { action: "cancel", assetId, actionKey, actorKind: "user", actorId });
   });
 }

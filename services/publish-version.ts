@@ -1,10 +1,10 @@
 import { activateVersion, lockAsset } from "@reelkeep/db/assets";
+import { insertAudit } from "@reelkeep/db/audits";
 import { endAttempt, findAttempt } from "@reelkeep/db/job-attempts";
 import { completeJob } from "@reelkeep/db/job-moves";
 import { findJob, isSuperseded, lockJob, type Progress } from "@reelkeep/db/jobs";
 import {
   findVersionOfAttempt,
-  insertAudit,
   insertVersion,
   type MediaVersion,
   type NewMediaVersion,

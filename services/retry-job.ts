@@ -1,6 +1,7 @@
 import type { Actor } from "@reelkeep/core/access/policy";
 import { AppError } from "@reelkeep/core/errors";
 import { lockAsset } from "@reelkeep/db/assets";
+import { insertAudit } from "@reelkeep/db/audits";
 import { reopenJob, supersedeJobs } from "@reelkeep/db/job-moves";
 import { findJob, isSuperseded, type Job, lockJob } from "@reelkeep/db/jobs";
 import type { ServiceContext } from "./context.ts";
@@ -39,6 +40,8 @@ export async function retryJob(
     const reopened = await reopenJob(tx, actionKey, generation);
     if (!reopened) throw new AppError("conflict");
     await announce(tx, reopened, 0);
+    const { userId: actorId } = actor;
+    await insertAudit(tx, { action: "retry", assetId: asset.id, actionKey, actorKind: "user", actorId });
   });
 }
 

@@ -3,6 +3,7 @@ import type { AssetMove } from "@reelkeep/core/asset/machine";
 import { AppError, errorInfo } from "@reelkeep/core/errors";
 import { assetCleanupDelaySeconds } from "@reelkeep/core/job/policy";
 import { lockAsset, moveAsset } from "@reelkeep/db/assets";
+import { insertAudit } from "@reelkeep/db/audits";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
 import { type MadeWayFor, supersedeJobs } from "@reelkeep/db/job-moves";
 import { listVersionPrefixes } from "@reelkeep/db/media-versions";
@@ -21,7 +22,8 @@ const makeWay: Readonly<Record<AssetMove, MadeWayFor | null>> = {
 /**
  * Blocks a video (no grant, no publication), allows it again, or deletes it: what plays ends with the grants that
  * viewers hold. Blocking and deleting cancel its unfinished jobs (J10); what was cancelled by a block can be tried
- * again after it. Deleting ends its open uploads and enters its objects for deletion. Made twice, it is done once.
+ * again after it. Deleting ends its open uploads and enters its objects for deletion. Made twice, it is done once,
+ * and told once in the audit log.
  *
  * @throws AppError `not-found`, `forbidden`.
  */
@@ -35,6 +37,7 @@ export async function setAssetState(
   await db.transaction(async (tx) => {
     if (!(await lockAsset(tx, assetId))) throw new AppError("not-found");
     if (!(await moveAsset(tx, assetId, move))) return;
+    await insertAudit(tx, { action: move, assetId, actorKind: "user", actorId: actor.userId });
     const cause = makeWay[move];
     if (cause) await settleSuperseded(tx, await supersedeJobs(tx, { assetId }, cause));
     if (move !== "delete") return;

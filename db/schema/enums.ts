@@ -19,5 +19,14 @@ export const stage = pgEnum("stage", stages);
 export const outboxState = pgEnum("outbox_state", outboxStates);
 export const outboxKind = pgEnum("outbox_kind", outboxKinds);
 export const deletionKind = pgEnum("deletion_kind", ["object", "prefix"]);
-export const publicationAction = pgEnum("publication_action", ["publish", "rollback", "import", "delete"]);
+export const publicationAction = pgEnum("publication_action", [
+  "publish",
+  "rollback",
+  "import",
+  "delete",
+  "block",
+  "unblock",
+  "cancel",
+  "retry",
+]);
 export const actorKind = pgEnum("actor_kind", ["user", "worker", "system", "legacy-import"]);
