@@ -532,4 +532,21 @@ export const mutations: readonly Mutation[] = [
       title: "J7 a launch that takes longer than a dispatcher's lock, and is refused then, is made again",
     },
   },
+  {
+    bug: "Write a cancellation into the audit log although it changed nothing",
+    file: "services/cancel-job.ts",
+    from: "if (!(await requestCancel(tx, actionKey, actorId))) return;",
+    to: "await requestCancel(tx, actionKey, actorId);",
+    caughtBy: { file: "services/audit-log.test.ts", title: "X2 J10 cancelling a job in %s is told once" },
+  },
+  {
+    bug: "Lock a job before its video when it is cancelled",
+    file: "services/cancel-job.ts",
+    from: "    await lockAsset(tx, assetId);\n",
+    to: "    void lockAsset;\n",
+    caughtBy: {
+      file: "services/audit-log.test.ts",
+      title: "X2 J10 a cancellation and a block at once wait for each other",
+    },
+  },
 ];
