@@ -25,7 +25,9 @@ export async function checkDuration(
   const lossMax = (seconds: number) => Math.max(lossSecondsMin, seconds * lossShareMax);
   const statedSeconds = probe.durationSeconds;
   if (encodedSeconds >= statedSeconds - lossMax(statedSeconds)) return;
-  const { firstSeconds, lastSeconds, endSeconds } = await scanPackets(tools, path, probe.video.index, watch);
+  const span = await scanPackets(tools, path, probe.video.index, watch);
+  if (!span) throw new AppError("unreadable-file");
+  const { firstSeconds, lastSeconds, endSeconds } = span;
   const isCutOff =
     probe.container.startsWith("mov") && endSeconds - firstSeconds < statedSeconds - lossMax(statedSeconds);
   const packetSeconds = lastSeconds - firstSeconds;

@@ -8,7 +8,7 @@ import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
 import { type FfprobeAnswer, type FfprobeFrame, type FfprobeStream, parseFfprobe } from "./ffprobe-json.ts";
-import { scanLastPackets, scanPackets } from "./scan-packets.ts";
+import { scanPackets } from "./scan-packets.ts";
 
 /** The source's main picture. Indexes are FFmpeg's stream indexes. */
 export interface VideoProbe {
@@ -92,19 +92,21 @@ export async function probeSource(
 
   const frames = await decodeSome(tools, path, stream.index, watch);
   const video = describeVideo(answer, stream, stream.codec_name, { width, height }, frames);
-  const stated = statedDuration(answer, stream);
-  const durationSeconds =
-    stated === null
-      ? await measuredDuration(tools, path, stream.index, watch)
-      : await pictureDuration(tools, path, answer, stream, stated, watch);
-  checkVideoFacts({ ...video.coded, hasVideo: true, durationSeconds }, profile.limits);
-  return {
+  const stated = statedDuration(answer, stream) ?? (await measuredDuration(tools, path, stream.index, watch));
+  checkVideoFacts({ ...video.coded, hasVideo: true, durationSeconds: stated }, profile.limits);
+  const [sound, ...others] = await decodableAudio(tools, path, answer, watch);
+  const known = {
     container: answer.format.format_name ?? "unknown",
     sizeBytes,
-    durationSeconds,
+    durationSeconds: stated,
     video,
-    audio: await decodableAudio(tools, path, answer, watch),
+    audio: sound ? [sound, ...others] : [],
   };
+  if (!sound || known.container.startsWith("mov")) return known;
+  const ends = await measureEnds(tools, path, answer, stream, sound, watch);
+  if (!ends || ends.durationSeconds <= 0) return known;
+  const { durationSeconds, soundEndSeconds } = ends;
+  return { ...known, durationSeconds, audio: [{ ...sound, endSeconds: soundEndSeconds }, ...others] };
 }
 
 async function readHead(path: string): Promise<Uint8Array> {
@@ -254,29 +256,49 @@ function statedDuration({ format }: FfprobeAnswer, stream: FfprobeStream): numbe
 }
 
 /**
- * How long the picture really is where the container states one length for all streams (all but MP4 and QuickTime):
- * sound may outlast the picture by seconds. Only the end of the file is read.
+ * When a stream's last packet has been shown, in seconds of the container's clock; null where no packet has a time.
+ * Only the end of the file is read, unless the stream has nothing there.
  */
-async function pictureDuration(
+async function endOf(
   tools: MediaTools,
   path: string,
-  { format, streams }: FfprobeAnswer,
-  stream: FfprobeStream,
-  statedSeconds: number,
+  { format }: FfprobeAnswer,
+  index: number,
   watch: RunWatch,
-): Promise<number> {
-  const hasSound = streams.some(({ codec_type }) => codec_type === "audio");
-  if (!hasSound || /^mov/.test(format.format_name ?? "")) return statedSeconds;
-  const startSeconds = stream.start_time ?? format.start_time ?? 0;
-  const from = Math.max(startSeconds, startSeconds + statedSeconds - lastPacketsSeconds);
-  const span = await scanLastPackets(tools, path, stream.index, from, watch);
-  const seconds = span && Math.max(span.endSeconds, span.lastSeconds + shortestSeconds) - startSeconds;
-  return seconds !== null && seconds > 0 && seconds < statedSeconds ? seconds : statedSeconds;
+): Promise<number | null> {
+  const fromSeconds = (format.start_time ?? 0) + Math.max(0, (format.duration ?? 0) - lastPacketsSeconds);
+  const span =
+    (await scanPackets(tools, path, index, { ...watch, fromSeconds })) ??
+    (await scanPackets(tools, path, index, watch));
+  return span && Math.max(span.endSeconds, span.lastSeconds + shortestSeconds);
+}
+
+/**
+ * How long picture and sound really are, where a container states one length for all streams, or an estimate: all but
+ * MP4 and QuickTime. Sound may outlast the picture by minutes.
+ */
+async function measureEnds(
+  tools: MediaTools,
+  path: string,
+  answer: FfprobeAnswer,
+  stream: FfprobeStream,
+  sound: AudioProbe,
+  watch: RunWatch,
+): Promise<{ durationSeconds: number; soundEndSeconds: number } | null> {
+  const startSeconds = answer.format.start_time ?? 0;
+  const pictureEnd = await endOf(tools, path, answer, stream.index, watch);
+  const soundEnd = await endOf(tools, path, answer, sound.index, watch);
+  if (pictureEnd === null || soundEnd === null) return null;
+  return {
+    durationSeconds: pictureEnd - (stream.start_time ?? startSeconds),
+    soundEndSeconds: soundEnd - startSeconds,
+  };
 }
 
 async function measuredDuration(tools: MediaTools, path: string, index: number, watch: RunWatch) {
-  const { firstSeconds, lastSeconds, endSeconds } = await scanPackets(tools, path, index, watch);
-  return Math.max(endSeconds, lastSeconds + shortestSeconds) - firstSeconds;
+  const span = await scanPackets(tools, path, index, watch);
+  if (!span) throw new AppError("unreadable-file");
+  return Math.max(span.endSeconds, span.lastSeconds + shortestSeconds) - span.firstSeconds;
 }
 
 /**

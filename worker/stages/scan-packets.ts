@@ -1,5 +1,4 @@
 /** What a stream's packets say of its length, whatever its container's header says. */
-import { AppError } from "@reelkeep/core/errors";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
 
@@ -16,60 +15,42 @@ export interface PacketSpan {
 const scanTimeoutSeconds = 3600;
 
 /**
- * Reads all packets of a stream without decoding them: the whole file is read, memory stays small.
- * @throws AppError `unreadable-file` when there are none, `stalled` after an hour.
+ * Reads a stream's packets without decoding them: all, which reads the whole file, or those from `fromSeconds` (of
+ * the container's clock) on, found by seeking. Memory stays small. Null where there are none with a time.
+ * @throws AppError `stalled` after an hour.
  */
 export async function scanPackets(
   tools: MediaTools,
   path: string,
   streamIndex: number,
-  watch: RunWatch = {},
-): Promise<PacketSpan> {
-  const span = await readPackets(tools, path, streamIndex, [], watch);
-  if (!span) throw new AppError("unreadable-file");
-  return span;
-}
-
-/**
- * The same of the packets from `fromSeconds` (of the container's clock) on, found by seeking; null where there are
- * none, or where the file can't be sought in.
- */
-export const scanLastPackets = (
-  tools: MediaTools,
-  path: string,
-  streamIndex: number,
-  fromSeconds: number,
-  watch: RunWatch = {},
-): Promise<PacketSpan | null> =>
-  readPackets(tools, path, streamIndex, ["-read_intervals", `${fromSeconds.toFixed(3)}%`], watch);
-
-async function readPackets(
-  tools: MediaTools,
-  path: string,
-  streamIndex: number,
-  interval: readonly string[],
-  watch: RunWatch,
+  options: RunWatch & { readonly fromSeconds?: number } = {},
 ): Promise<PacketSpan | null> {
+  const { fromSeconds, ...watch } = options;
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   let end = Number.NEGATIVE_INFINITY;
   let rest = "";
-  const show = [
-    ...["-select_streams", String(streamIndex), ...interval],
-    ...["-show_entries", "packet=pts_time,duration_time"],
+  const args = [
+    ...["-v", "error", "-of", "csv=p=0", ...inputSandbox, "-select_streams", String(streamIndex)],
+    ...(fromSeconds === undefined ? [] : ["-read_intervals", `${fromSeconds.toFixed(3)}%`]),
+    ...["-show_entries", "packet=pts_time,dts_time,duration_time", inputUrl(path)],
   ];
-  await run(tools, "ffprobe", ["-v", "error", "-of", "csv=p=0", ...inputSandbox, ...show, inputUrl(path)], {
+  await run(tools, "ffprobe", args, {
     ...watch,
     timeoutSeconds: scanTimeoutSeconds,
     onStdout: (chunk) => {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) {
-        const [start = Number.NaN, duration] = line.split(",").map(Number.parseFloat);
+        // AVI knows when a packet is decoded, not when it is shown.
+        const [shown = Number.NaN, decoded = Number.NaN, duration = 0] = line
+          .split(",")
+          .map(Number.parseFloat);
+        const start = Number.isFinite(shown) ? shown : decoded;
         if (!Number.isFinite(start)) continue;
         first = Math.min(first, start);
         last = Math.max(last, start);
-        end = Math.max(end, start + (duration && Number.isFinite(duration) ? duration : 0));
+        end = Math.max(end, start + (Number.isFinite(duration) ? duration : 0));
       }
     },
   });
