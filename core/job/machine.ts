@@ -1,6 +1,6 @@
 import { defineMachine } from "../machine.ts";
 
-/** A job is the work for one source revision with one profile. See REQUIREMENTS, "States". */
+/** A job is the work for one source revision with one profile. */
 export const jobStates = [
   "file-processing-ready",
   "job-received",
@@ -96,7 +96,7 @@ export const jobMachine = defineMachine({
       from: ["file-processing-ready", "job-received"],
       to: "cancelled",
       guard: "none",
-      when: "a newer source revision of the asset is admitted, or the asset is deleted",
+      when: "a newer source revision of the asset is admitted, or the asset is blocked or deleted",
     },
     reopen: {
       from: ["failed", "cancelled"],
