@@ -6,6 +6,8 @@ const signs = { passed: "held", failed: "BROKEN", skipped: "skipped", pending: "
 /**
  * The table that a long run ends with: each guarantee, whether it held, how long it took, and what the test noted
  * of it (`annotate`).
+ *
+ * @public Vitest loads it by its path.
  */
 export default class TableReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
