@@ -7,9 +7,7 @@ export const workerEnvFile = "/etc/reelkeep/worker.env";
 const endOfEnv = "END-OF-WORKER-ENV";
 
 /** A word in a variable's name, or in its value, that says that it must not be told to everybody on the machine. */
-const secretName = /SECRET|PASSWORD|TOKEN|CREDENTIAL|KEY|^DATABASE_URL$/;
-/** Names that look like a secret's, and aren't: an actionKey opens nothing. */
-const openNames: readonly string[] = ["ACTION_KEY"];
+const secretName = /SECRET|PASSWORD|TOKEN|CREDENTIAL|(^|_)KEY(_|$)|^DATABASE_URL$/;
 const addressWithPassword = /\/\/[^/\s]*:[^/\s]*@/;
 
 /** What a machine does from its first boot to its end. */
@@ -34,7 +32,7 @@ export function userDataFor({ bootScript, env, lifetimeMinutes }: FirstBoot): st
   const lines = Object.entries(env).map(([name, value]) => {
     if (!/^[A-Z][A-Z0-9_]*$/.test(name) || /[\r\n\0]/.test(value))
       throw new AppError("internal", { message: `${name} can't be handed to a worker.` });
-    if ((secretName.test(name) && !openNames.includes(name)) || addressWithPassword.test(value))
+    if ((secretName.test(name) && name !== "ACTION_KEY") || addressWithPassword.test(value))
       throw new AppError("internal", {
         message: `${name} is a secret. The boot script must fetch it with the machine's own role.`,
       });
