@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { AppError } from "@reelkeep/core/errors";
@@ -109,7 +110,9 @@ describe("a worker process", () => {
     const actionKey = await shop.admit(long);
     const worker = await shop.launch();
     await shop.until(actionKey, encoding);
-    expect(shop.runningInScratch()).toBe(true);
+    const children = () =>
+      execFileSync("ps", ["-o", "comm=", "--ppid", String(worker.process.pid)]).toString();
+    expect(children()).toContain("ffmpeg");
     await shop.supersede(actionKey);
     await gone(worker);
     expect(shop.runningInScratch()).toBe(false);

@@ -45,12 +45,8 @@ const waitingAgain = (job: Job) => job.state === "file-processing-ready" && job.
 async function encoderOf(worker: TestWorker): Promise<number> {
   return vi.waitFor(
     () => {
-      // The cage's own processes have FFmpeg's words too, after theirs.
-      const encoder = new RegExp(
-        `^ *(\\d+) (?:\\S*/)?ffmpeg .*-progress.*/reelkeep-${worker.process.pid}-`,
-        "m",
-      );
-      return Number(encoder.exec(execFileSync("ps", ["-eo", "pid=,args="]).toString())![1]);
+      const children = execFileSync("ps", ["-o", "pid=,args=", "--ppid", String(worker.process.pid)]);
+      return Number(/^\s*(\d+) .*-progress/m.exec(children.toString())![1]);
     },
     { timeout: 30_000, interval: 50 },
   );

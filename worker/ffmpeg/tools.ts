@@ -31,17 +31,7 @@ export const isOffline = ({ cage }: Pick<MediaTools, "cage">): boolean => cage.i
  * and memory in /proc, where our credentials are: the kernel refuses that to whoever is in another user namespace, or
  * has fewer capabilities than we. ptrace(2), "Ptrace access mode checking"; user_namespaces(7).
  */
-export const cages: readonly (readonly string[])[] = [
-  // Sees and signals no process but its own, and leaves none behind: pid_namespaces(7). Its first process ignores TERM
-  // unless it asks for it, so that is a shell, which must not become FFmpeg by running it last. The one outside goes
-  // with us and takes the others along.
-  [
-    ...["setpriv", "--pdeathsig", "KILL"],
-    ...["unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"],
-    ...["setpriv", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"],
-    ...["sh", "-c", '"$@"; exit $?', "sh"],
-  ],
-  // Where /proc can't be mounted, e.g. in most containers.
+const cages: readonly (readonly string[])[] = [
   ["unshare", "--user", "--net", "setpriv", "--no-new-privs"],
   // Root, where user namespaces are off: root without root's powers.
   ["unshare", "--net", "setpriv", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"],
