@@ -22,8 +22,8 @@ export function* recover(m: Model): Steps {
     job.state === "file-processing-ready" &&
     job.launch &&
     job.launchedAt! <= m.now - seconds(policy.launchSeconds);
-  for (const name of names.filter((each) => isLate(jobs[each]!)))
-    if (yield* repeatLaunch(m, jobs[name]!.launch!)) relaunches++;
+  const late = names.filter((each) => isLate(jobs[each]!)).map((each) => jobs[each]!.launch!);
+  for (const launch of late) if (yield* repeatLaunch(m, launch)) relaunches++;
   return [expiredLeases, relaunches];
 }
 
