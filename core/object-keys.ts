@@ -59,7 +59,15 @@ export function parseAttemptPrefix(prefix: string): AttemptPrefixParts | null {
 
 /** File names below a version's prefix. Renditions are folders named by their rung, the sound is `audio`. */
 export const masterName = "master.m3u8";
-export const posterName = "poster.jpg";
+/** What a creator watches while the rest is still being made: the smallest rendition alone. */
+export const previewName = "preview.m3u8";
+/** Suggestions for a poster, from 1; the first stands for the video until somebody chooses. */
+export const posterName = (number: number): string => `poster-${number}.jpg`;
+export const isPosterName = (name: string): boolean => /^poster-[1-9]\.jpg$/.test(name);
+/** Sheets of small pictures, and the WebVTT that says which piece of which sheet belongs to which time. */
+export const storyboardName = "storyboard/storyboard.vtt";
+export const storyboardSheetName = (number: number): string =>
+  `storyboard/sheet_${String(number).padStart(5, "0")}.jpg`;
 export const audioFolder = "audio";
 export const playlistName = (rendition: string): string => `${rendition}/playlist.m3u8`;
 /** `number` counts from 1. */
@@ -69,12 +77,12 @@ export const segmentName = (rendition: string, number: number): string =>
 /**
  * What stands, in a policy of the CDN, for the posters of all of a person's versions whose attempt number has as
  * many digits as this one; null from three digits on. Made of `?`, which is exactly one character, because a policy
- * is compared with an address and its query: after a `*`, `master.m3u8?/poster.jpg` would be a poster.
+ * is compared with an address and its query: after a `*`, `master.m3u8?/poster-1.jpg` would be a poster.
  */
 export function posterPattern(of: Pick<AttemptPrefixParts, "userId" | "attemptNumber">): string | null {
   const digits = String(of.attemptNumber).length;
   if (digits > 2) return null;
-  return `${processedPrefix}${of.userId}/${"?".repeat(36)}/attempt-${"?".repeat(digits)}/${posterName}`;
+  return `${processedPrefix}${of.userId}/${"?".repeat(36)}/attempt-${"?".repeat(digits)}/poster-?.jpg`;
 }
 
 /** The Content-Type by which an object of a version is stored, from its name's ending. */

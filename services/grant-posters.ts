@@ -1,6 +1,6 @@
 import type { MediaSigner } from "@reelkeep/aws/media-signer";
 import type { Actor } from "@reelkeep/core/access/policy";
-import { parseAttemptPrefix, posterName, posterPattern } from "@reelkeep/core/object-keys";
+import { isPosterName, parseAttemptPrefix, posterPattern } from "@reelkeep/core/object-keys";
 
 const validSeconds = 3600;
 
@@ -24,7 +24,7 @@ export function createPosterSigner(signer: MediaSigner, actor: Actor, now = Date
     if (!version.posterName) return null;
     const key = version.prefix + version.posterName;
     const wide = actor.role === "admin" || actor.userId === ownerId;
-    const attempt = version.posterName === posterName ? parseAttemptPrefix(version.prefix) : null;
+    const attempt = isPosterName(version.posterName) ? parseAttemptPrefix(version.prefix) : null;
     const pattern = (wide && attempt?.userId === ownerId && posterPattern(attempt)) || key;
     const query = grants.get(pattern) ?? signer.signedQuery(pattern, expiresAt);
     grants.set(pattern, query);

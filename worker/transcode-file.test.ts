@@ -140,7 +140,7 @@ describe("a plain video at 29.97 frames per second", () => {
   });
 
   it("M11 there is a poster of a lit picture", async () => {
-    const { streams } = await ffprobe(join(out, "poster.jpg"), "-show_streams");
+    const { streams } = await ffprobe(join(out, "poster-1.jpg"), "-show_streams");
     expect(streams).toMatchObject([{ codec_name: "mjpeg", width: 640, height: 360 }]);
   });
 });

@@ -108,10 +108,11 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
 
 async function storePoster(options: TranscodeOptions, plan: EncodePlan): Promise<string | null> {
   const { tools, sourcePath, workFolder, store, signal, onMove } = options;
-  const path = join(workFolder, posterName);
+  const name = posterName(1);
+  const path = join(workFolder, name);
   if (!(await makePoster(tools, plan, sourcePath, path, { signal, onMove }))) return null;
-  await withRetries(() => store.put(posterName, path, contentTypeOf(posterName), signal), signal);
-  return posterName;
+  await withRetries(() => store.put(name, path, contentTypeOf(name), signal), signal);
+  return name;
 }
 
 function describeRenditions(

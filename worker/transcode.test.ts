@@ -64,7 +64,7 @@ describe("the transcode command", () => {
         },
       ],
     });
-    expect((await readdir(out)).toSorted()).toEqual(["240p", "audio", "master.m3u8", "poster.jpg"]);
+    expect((await readdir(out)).toSorted()).toEqual(["240p", "audio", "master.m3u8", "poster-1.jpg"]);
   });
 
   it("M1 a file that isn't a video is rejected with status 2, and nothing is written", async () => {

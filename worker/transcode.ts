@@ -16,7 +16,7 @@ import { type TranscodeResult, transcodeFile } from "./transcode-file.ts";
 
 const usage = `Usage: npm run transcode -- FILE --out DIR [--profile NAME] [--json]
 
-Makes an HLS ladder of FILE in DIR: master.m3u8, a folder for each rendition and for the sound, poster.jpg.
+Makes an HLS ladder of FILE in DIR: master.m3u8, a folder for each rendition and for the sound, poster-1.jpg.
 DIR is made when it's missing. A folder that holds an earlier result is replaced; any other content is refused.
 
   --profile NAME   ${profileNames.join(" or ")} (the first is the default)
@@ -122,7 +122,7 @@ async function transcode(command: Command, abort: AbortController): Promise<Tran
 /** Names that a result may have at its top. */
 const resultNames = new Set<string>([
   masterName,
-  posterName,
+  posterName(1),
   audioFolder,
   ...hlsTsUhdV1.rungs.map(({ name }) => name),
 ]);

@@ -47,7 +47,7 @@ const hls = (plan: EncodePlan): string[] => [
 /** The poster that every way makes beside its ladder. */
 export const poster = (plan: EncodePlan, source: string, folder: string): Command => ({
   program: ffmpeg,
-  args: posterArgs(plan, source, path.join(folder, "poster.jpg"), {
+  args: posterArgs(plan, source, path.join(folder, "poster-1.jpg"), {
     seconds: plan.posterAtSeconds,
     lit: true,
   }),

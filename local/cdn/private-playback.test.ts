@@ -91,7 +91,7 @@ describe("private playback (bug reports 30 to 33)", () => {
   const posterQuery = (prefix = media.prefix) =>
     createPosterSigner(media.signer, { userId: "owner1", role: "creator" })("owner1", {
       prefix,
-      posterName: "poster.jpg",
+      posterName: "poster-1.jpg",
     })!.split("?")[1]!;
 
   it("D2 a grant for an owner's posters opens each poster and nothing that plays", async () => {
@@ -100,15 +100,15 @@ describe("private playback (bug reports 30 to 33)", () => {
     for (const prefix of [media.prefix, media.otherPrefix])
       for (const name of names) {
         const { status } = await ask(media.cdn, `/${prefix}${name}?${query}`);
-        expect([name, status]).toEqual([name, name === "poster.jpg" ? 200 : 403]);
+        expect([name, status]).toEqual([name, name === "poster-1.jpg" ? 200 : 403]);
       }
   });
 
   it("D4 a grant for posters opens no film by a query that ends in a poster's name", async () => {
     const query = posterQuery();
-    const wide = media.signer.signedQuery("processed/owner1/*/poster.jpg", inAnHour());
+    const wide = media.signer.signedQuery("processed/owner1/*/poster-1.jpg", inAnHour());
     for (const name of ["master.m3u8", "360p/playlist.m3u8", "360p/segment_00001.ts"])
-      for (const own of ["/poster.jpg", "x=/poster.jpg", "/attempt-1/poster.jpg"])
+      for (const own of ["/poster-1.jpg", "x=/poster-1.jpg", "/attempt-1/poster-1.jpg"])
         for (const signature of [query, wide]) {
           const { status } = await ask(media.cdn, `/${media.prefix}${name}?${own}&${signature}`);
           expect([name, own, status]).toEqual([name, own, 403]);
@@ -118,7 +118,7 @@ describe("private playback (bug reports 30 to 33)", () => {
   it("D4 an address with a query of its own is refused, whatever opens it", async () => {
     const cookie = cookiesUntil(inAnHour());
     const query = media.signer.signedQuery("processed/*", inAnHour());
-    const path = `/${media.prefix}poster.jpg`;
+    const path = `/${media.prefix}poster-1.jpg`;
     expect((await ask(media.cdn, `${path}?${query}`)).status).toBe(200);
     expect((await ask(media.cdn, `${path}?size=2&${query}`)).status).toBe(403);
     expect((await ask(media.cdn, `${path}?size=2`, { cookie })).status).toBe(403);

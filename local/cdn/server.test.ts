@@ -41,7 +41,7 @@ describe("what the CDN sends", () => {
     ["master.m3u8", "application/vnd.apple.mpegurl", "private, max-age=60"],
     ["360p/playlist.m3u8", "application/vnd.apple.mpegurl", "private, max-age=60"],
     ["360p/segment_00001.ts", "video/mp2t", "private, max-age=31536000, immutable"],
-    ["poster.jpg", "image/jpeg", "private, max-age=31536000, immutable"],
+    ["poster-1.jpg", "image/jpeg", "private, max-age=31536000, immutable"],
     ["storyboard.vtt", "text/vtt; charset=utf-8", "private, max-age=31536000, immutable"],
   ])("D1 %s comes whole, as %s, kept for %s", async (name, type, cacheControl) => {
     const answer = await get(name);
@@ -119,7 +119,7 @@ describe("addresses", () => {
 
   it("D1 only the processed prefix is served, whatever is signed", async () => {
     const wide = everything();
-    expect((await ask(media.cdn, at("poster.jpg"), { cookie: wide })).status).toBe(200);
+    expect((await ask(media.cdn, at("poster-1.jpg"), { cookie: wide })).status).toBe(200);
     for (const path of [
       "/uploads/owner1/source.mp4",
       "/processed.txt",
@@ -134,28 +134,28 @@ describe("addresses", () => {
   it("D4 no spelling of an address leaves the prefix that was signed", async () => {
     const other = media.otherPrefix.split("/")[2]!;
     const spellings = [
-      `../../${other}/attempt-1/poster.jpg`,
-      `%2e%2e/%2e%2e/${other}/attempt-1/poster.jpg`,
-      `.%2e/.%2E/${other}/attempt-1/poster.jpg`,
-      `..%2f..%2F${other}%2Fattempt-1%2Fposter.jpg`,
-      `..\\..\\${other}\\attempt-1\\poster.jpg`,
-      `%5c..%5c..%5c${other}/attempt-1/poster.jpg`,
+      `../../${other}/attempt-1/poster-1.jpg`,
+      `%2e%2e/%2e%2e/${other}/attempt-1/poster-1.jpg`,
+      `.%2e/.%2E/${other}/attempt-1/poster-1.jpg`,
+      `..%2f..%2F${other}%2Fattempt-1%2Fposter-1.jpg`,
+      `..\\..\\${other}\\attempt-1\\poster-1.jpg`,
+      `%5c..%5c..%5c${other}/attempt-1/poster-1.jpg`,
       "../../../../uploads/owner1/source.mp4",
-      "/poster.jpg",
-      "./poster.jpg",
+      "/poster-1.jpg",
+      "./poster-1.jpg",
       "%70oster.jpg",
-      "poster.jpg/",
-      "poster.jpg%00",
-      "poster.jpg%00.ts",
-      "poster.jpg;v=1",
-      "%c0%ae%c0%ae/poster.jpg",
+      "poster-1.jpg/",
+      "poster-1.jpg%00",
+      "poster-1.jpg%00.ts",
+      "poster-1.jpg;v=1",
+      "%c0%ae%c0%ae/poster-1.jpg",
     ];
     for (const spelling of spellings) {
       const answer = await get(spelling);
       expect([spelling, answer.status, answer.body]).toEqual([spelling, 403, ""]);
     }
-    expect((await ask(media.cdn, `/${at("poster.jpg")}`, { cookie: everything() })).status).toBe(403);
-    const absolute = `http://localhost:8080${at("poster.jpg")}`;
+    expect((await ask(media.cdn, `/${at("poster-1.jpg")}`, { cookie: everything() })).status).toBe(403);
+    const absolute = `http://localhost:8080${at("poster-1.jpg")}`;
     expect((await ask(media.cdn, absolute, { cookie })).status).toBe(403);
   });
 });
@@ -254,9 +254,9 @@ describe("what storage sees", () => {
       async ({ cdn, signer, prefix }) => {
         const query = signer.signedQuery(`${prefix}*`, inAnHour());
         const headers = { cookie: "session=of-the-app", origin: appOrigin, authorization: "Bearer token" };
-        expect((await ask(cdn, `/${prefix}poster.jpg?${query}`, headers)).status).toBe(200);
+        expect((await ask(cdn, `/${prefix}poster-1.jpg?${query}`, headers)).status).toBe(200);
         const set = cookieHeader(signer.cookiesFor(prefix, inAnHour()));
-        expect((await ask(cdn, `/${prefix}poster.jpg`, { ...headers, cookie: set })).status).toBe(200);
+        expect((await ask(cdn, `/${prefix}poster-1.jpg`, { ...headers, cookie: set })).status).toBe(200);
       },
     );
     expect(seen).toHaveLength(2);
@@ -296,7 +296,7 @@ describe("what storage sees", () => {
       },
       async ({ cdn, signer, prefix }) => {
         const headers = { cookie: cookieHeader(signer.cookiesFor(prefix, inAnHour())), origin: appOrigin };
-        expect(await ask(cdn, `/${prefix}poster.jpg`, headers)).toMatchObject({
+        expect(await ask(cdn, `/${prefix}poster-1.jpg`, headers)).toMatchObject({
           status: 502,
           headers: { "access-control-allow-origin": appOrigin, "cache-control": "no-store" },
         });

@@ -115,7 +115,7 @@ export function tinyMp4(seed = 0): Uint8Array {
 export const verifiedOutput: VerifiedOutput = {
   processor: "ffmpeg-cpu",
   masterName: "master.m3u8",
-  posterName: "poster.jpg",
+  posterName: "poster-1.jpg",
   durationSeconds: 10,
   width: 1280,
   height: 720,

@@ -34,7 +34,7 @@ export const files: Readonly<Record<string, string>> = {
   "master.m3u8": "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n360p/playlist.m3u8\n",
   "360p/playlist.m3u8": "#EXTM3U\n#EXTINF:6,\nsegment_00001.ts\n",
   "360p/segment_00001.ts": "0123456789".repeat(100),
-  "poster.jpg": "a picture",
+  "poster-1.jpg": "a picture",
   "storyboard.vtt": "WEBVTT\n",
 };
 
