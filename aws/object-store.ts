@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import {
   AbortMultipartUploadCommand,
+  CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -69,6 +70,15 @@ export interface ObjectStore {
   download(key: string, filePath: string, options: { etag: string; signal?: AbortSignal }): Promise<void>;
   putFile(key: string, filePath: string, options: PutOptions): Promise<{ etag: string; sizeBytes: number }>;
   putText(key: string, text: string, options: PutOptions): Promise<{ etag: string; sizeBytes: number }>;
+  /**
+   * Copies the object with this ETag inside storage, with its headers, and answers the copy's own ETag; null where no
+   * such object lies at `fromKey`.
+   */
+  copy(
+    fromKey: string,
+    toKey: string,
+    options: { etag: string; signal?: AbortSignal | undefined },
+  ): Promise<string | null>;
   /** Everything whose key begins with `prefix`, page by page. */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<{ key: string; sizeBytes: number; etag: string }>;
   /** Missing keys are no failure. */
@@ -187,6 +197,21 @@ export function createObjectStore(config: StorageConfig): ObjectStore {
         );
         return { etag: bare(answer.ETag), sizeBytes: body.length };
       }, options.signal),
+
+    copy: (fromKey, toKey, { etag, signal }) =>
+      ask(async () => {
+        const CopySource = [config.bucket, ...fromKey.split("/")].map(encodeURIComponent).join("/");
+        try {
+          const answer = await s3.send(
+            new CopyObjectCommand({ ...at(toKey), CopySource, CopySourceIfMatch: `"${etag}"` }),
+            abort(signal),
+          );
+          return bare(answer.CopyObjectResult?.ETag);
+        } catch (error) {
+          if (isMissing(error) || statusOf(error) === 412) return null;
+          throw error;
+        }
+      }, signal),
 
     async *list(prefix, signal) {
       try {

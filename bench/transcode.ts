@@ -12,7 +12,7 @@ import { type EncodePlan, planEncode } from "@reelkeep/worker/stages/plan";
 import { probeSource } from "@reelkeep/worker/stages/probe";
 import { createReport } from "./report.ts";
 import { startBenchStack } from "./stack.ts";
-import { bare, eachByItself, normalisedFirst, ours, poster } from "./transcode/ffmpeg-ways.ts";
+import { bare, eachByItself, normalisedFirst, ours, posters } from "./transcode/ffmpeg-ways.ts";
 import { type Command, type Cost, costOf, medianOf, sumOf } from "./transcode/measure.ts";
 import { compareWith, segmentsIn } from "./transcode/quality.ts";
 import { makeFilm } from "./transcode/source.ts";
@@ -56,7 +56,7 @@ async function measure(plan: EncodePlan, film: string): Promise<void> {
   const local = async (name: string, commands: (to: string) => Command[]): Promise<Cost> => {
     const to = folder(name);
     const costs: Cost[] = [];
-    for (const command of [...commands(to), poster(plan, film, to)])
+    for (const command of [...commands(to), ...posters(plan, film, to)])
       costs.push(await costOf(command, stack.dataDir));
     return sumOf(costs);
   };

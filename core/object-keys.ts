@@ -57,7 +57,7 @@ export function parseAttemptPrefix(prefix: string): AttemptPrefixParts | null {
   return userId && actionKey && number ? { userId, actionKey, attemptNumber: Number(number) } : null;
 }
 
-/** File names below a version's prefix. Renditions are folders named by their rung, the sound is `audio`. */
+/** File names below a version's prefix. Renditions are folders named by their rung. */
 export const masterName = "master.m3u8";
 /** What a creator watches while the rest is still being made: the smallest rendition alone. */
 export const previewName = "preview.m3u8";
@@ -68,11 +68,21 @@ export const isPosterName = (name: string): boolean => /^poster-[1-9]\.jpg$/.tes
 export const storyboardName = "storyboard/storyboard.vtt";
 export const storyboardSheetName = (number: number): string =>
   `storyboard/sheet_${String(number).padStart(5, "0")}.jpg`;
-export const audioFolder = "audio";
+/** Folders of the sound tracks and of the subtitles, from 1. */
+export const soundFolder = (number: number): string => (number === 1 ? "audio" : `audio-${number}`);
+export const subtitlesFolder = (number: number): string => `subtitles-${number}`;
+/** A worker's notes of what is whole in storage, for a later attempt; no player asks for them. */
+export const checkpointName = (part: string): string => `checkpoints/${part}.json`;
 export const playlistName = (rendition: string): string => `${rendition}/playlist.m3u8`;
+/** Whether a version may hold this at its top, beside the renditions of these names. */
+export const isResultName = (name: string, renditions: readonly string[]): boolean =>
+  [masterName, previewName, "storyboard", "checkpoints", ...renditions].includes(name) ||
+  isPosterName(name) ||
+  /^(audio(-\d+)?|subtitles-\d+)$/.test(name);
+
 /** `number` counts from 1. */
-export const segmentName = (rendition: string, number: number): string =>
-  `${rendition}/segment_${String(number).padStart(5, "0")}.ts`;
+export const segmentName = (rendition: string, number: number, extension: "ts" | "vtt" = "ts"): string =>
+  `${rendition}/segment_${String(number).padStart(5, "0")}.${extension}`;
 
 /**
  * What stands, in a policy of the CDN, for the posters of all of a person's versions whose attempt number has as
@@ -91,6 +101,7 @@ export function contentTypeOf(name: string): string {
     m3u8: "application/vnd.apple.mpegurl",
     ts: "video/mp2t",
     vtt: "text/vtt; charset=utf-8",
+    json: "application/json",
     jpg: "image/jpeg",
     webp: "image/webp",
   };

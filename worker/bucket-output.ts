@@ -1,25 +1,37 @@
 import type { ObjectStore } from "@reelkeep/aws/object-store";
 import { AppError } from "@reelkeep/core/errors";
-import type { OutputStore, StoredObject } from "./stages/output-store.ts";
+import type { EarlierOutput, OutputStore, StoredObject } from "./stages/output-store.ts";
 
 /** Segments and posters never change below their prefix; playlists are read again and again while a job runs. */
 const yearSeconds = 31_536_000;
-const cacheControlOf = (name: string) =>
-  name.endsWith(".m3u8") ? "max-age=60" : `max-age=${yearSeconds}, immutable`;
+const cacheControlOf = (name: string, changes: boolean) =>
+  changes ? "no-store" : name.endsWith(".m3u8") ? "max-age=60" : `max-age=${yearSeconds}, immutable`;
+
+/** What an earlier attempt wrote below `earlierPrefix`, to be taken over below `prefix`. */
+export function earlierOutput(store: ObjectStore, earlierPrefix: string, prefix: string): EarlierOutput {
+  return {
+    readText: (name, signal) => store.readText(earlierPrefix + name, signal),
+    async copyHere({ name, etag, sizeBytes }, signal) {
+      const copy = await store.copy(earlierPrefix + name, prefix + name, { etag, signal });
+      return copy === null ? null : { name, etag: copy, sizeBytes };
+    },
+  };
+}
 
 /** One attempt's prefix of the bucket as the place where its output goes. */
 export function bucketOutput(store: ObjectStore, prefix: string): OutputStore {
-  const options = (name: string, contentType: string, signal: AbortSignal | undefined) => ({
+  const options = (name: string, contentType: string, signal: AbortSignal | undefined, changes = false) => ({
     contentType,
-    cacheControl: cacheControlOf(name),
+    cacheControl: cacheControlOf(name, changes),
     signal,
   });
   return {
     async put(name, filePath, contentType, signal) {
       return { name, ...(await store.putFile(prefix + name, filePath, options(name, contentType, signal))) };
     },
-    async putText(name, text, contentType, signal) {
-      return { name, ...(await store.putText(prefix + name, text, options(name, contentType, signal))) };
+    async putText(name, text, contentType, signal, changes) {
+      const stored = await store.putText(prefix + name, text, options(name, contentType, signal, changes));
+      return { name, ...stored };
     },
     async readText(name, signal) {
       try {

@@ -1,9 +1,9 @@
 import type { RenditionProgress } from "@reelkeep/core/api/media";
 import type { Stage } from "@reelkeep/core/job/attempt-machine";
-import { audioFolder } from "@reelkeep/core/object-keys";
 import type { Progress } from "@reelkeep/db/jobs";
-import type { EncodeProgress } from "./stages/encode.ts";
+import type { EncodeProgress } from "./stages/encode-progress.ts";
 import type { EncodePlan } from "./stages/plan.ts";
+import type { CompleteRendition } from "./stages/verify.ts";
 
 /** How much of the whole each stage is, by what was seen: encoding is nearly all of it. */
 const spans: Record<Stage, readonly [number, number]> = {
@@ -22,7 +22,7 @@ export interface ProgressReport {
   plan(plan: EncodePlan): void;
   encoded(progress: EncodeProgress): void;
   /** The rendition is whole in storage; `playlistKey` is relative to the bucket. */
-  complete(name: string, playlistKey: string): void;
+  complete(rendition: Pick<CompleteRendition, "kind" | "name">, playlistKey: string): void;
   readonly current: Progress;
 }
 
@@ -60,9 +60,9 @@ export function reportProgress(tell: (progress: Progress) => void): ProgressRepo
         { fraction: from + (to - from) * share(secondsDone) },
       );
     },
-    complete(name, playlistKey) {
-      // The sound belongs to every rendition and is shown as none.
-      if (name === audioFolder) return;
+    complete({ kind, name }, playlistKey) {
+      // Sound and subtitles belong to every rendition and are shown as none.
+      if (kind !== "picture") return;
       changeRenditions(
         (rendition) => (rendition.name === name ? { ...rendition, fraction: 1, complete: true } : rendition),
         { processByResolution: { ...current.processByResolution, [name]: playlistKey } },

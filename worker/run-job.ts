@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { AppError, toAppError } from "@reelkeep/core/errors";
 import { findProfile } from "@reelkeep/core/media/profile";
 import { masterName } from "@reelkeep/core/object-keys";
-import type { JobAttempt } from "@reelkeep/db/job-attempts";
+import { type JobAttempt, listAttempts } from "@reelkeep/db/job-attempts";
 import type { Job } from "@reelkeep/db/jobs";
 import { claimJob } from "@reelkeep/services/claim-job";
 import type { ServiceContext } from "@reelkeep/services/context";
@@ -10,7 +10,7 @@ import { endCancelledAttempt, failAttempt, handBackAttempt } from "@reelkeep/ser
 import { publishVersion } from "@reelkeep/services/publish-version";
 import type { Logger } from "pino";
 import { askAgain } from "./ask-again.ts";
-import { bucketOutput } from "./bucket-output.ts";
+import { bucketOutput, earlierOutput } from "./bucket-output.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
 import { keepLease, type Lease } from "./lease.ts";
 import { monotonicMs } from "./lease-protocol.ts";
@@ -108,7 +108,7 @@ interface Run {
 
 /** Download and transcode, in a scratch folder that is gone afterwards. */
 async function work(
-  { store, tools, scratchFolder }: WorkerContext,
+  { db, store, tools, scratchFolder }: WorkerContext,
   { job, attempt, lease, signal, progress }: Run,
 ): Promise<TranscodeResult> {
   const profile = findProfile(job.profile);
@@ -119,6 +119,8 @@ async function work(
     });
   lease.moved();
   progress.stage("download");
+  const attempts = await askAgain(() => listAttempts(db, job.actionKey), signal);
+  const earlier = attempts.filter(({ attemptNumber }) => attemptNumber < attempt.attemptNumber);
   await using scratch = await openScratch(scratchFolder, job.sourceSizeBytes);
   const sourcePath = join(scratch.folder, "source");
   {
@@ -134,12 +136,14 @@ async function work(
     sourcePath,
     workFolder: join(scratch.folder, "output"),
     store: bucketOutput(store, attempt.outputPrefix),
+    earlier: earlier.map(({ outputPrefix }) => earlierOutput(store, outputPrefix, attempt.outputPrefix)),
     signal,
     onMove: lease.moved,
     onStage: progress.stage,
     onPlan: progress.plan,
     onProgress: progress.encoded,
-    onRenditionComplete: ({ name, playlist }) => progress.complete(name, attempt.outputPrefix + playlist),
+    onRenditionComplete: (rendition) =>
+      progress.complete(rendition, attempt.outputPrefix + rendition.playlist),
   });
 }
 

@@ -1,20 +1,30 @@
 /** The whole way of one local file into verified HLS; jobs and the command line both take it. */
-import { join } from "node:path";
 import type { MultivariantPlaylist } from "@reelkeep/core/hls/types";
 import type { Stage } from "@reelkeep/core/job/attempt-machine";
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
-import { contentTypeOf, playlistName, posterName } from "@reelkeep/core/object-keys";
+import { playlistName } from "@reelkeep/core/object-keys";
 import type { EncoderPreset } from "./ffmpeg/args.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
 import { checkDuration } from "./stages/check-duration.ts";
-import { type EncodedTrack, type EncodeProgress, encode } from "./stages/encode.ts";
-import { type OutputStore, type StoredObject, tellingStore } from "./stages/output-store.ts";
+import { type EncodedOutput, type EncodedTrack, encode } from "./stages/encode.ts";
+import { clearWorkFolder } from "./stages/encode-pass.ts";
+import type { EncodeProgress } from "./stages/encode-progress.ts";
+import {
+  type EarlierOutput,
+  type OutputStore,
+  type StoredObject,
+  tellingStore,
+} from "./stages/output-store.ts";
 import { type EncodePlan, planEncode } from "./stages/plan.ts";
+import { planCopies } from "./stages/plan-copy.ts";
+import { PlanRefused, plainPlan } from "./stages/plan-refused.ts";
 import { secondsOf, storePlaylists } from "./stages/playlists.ts";
-import { makePoster } from "./stages/poster.ts";
+import { storePosters } from "./stages/poster.ts";
+import { previewWriter } from "./stages/preview.ts";
 import { probeSource, type SourceProbe } from "./stages/probe.ts";
-import { withRetries } from "./stages/retries.ts";
 import type { StoredSegment } from "./stages/segment-uploader.ts";
+import { storeStoryboard } from "./stages/storyboard.ts";
+import { storeSubtitles } from "./stages/subtitles.ts";
 import { type CompleteRendition, verifyOutput } from "./stages/verify.ts";
 
 export interface TranscodeOptions {
@@ -25,6 +35,8 @@ export interface TranscodeOptions {
   readonly workFolder: string;
   readonly store: OutputStore;
   readonly preset?: EncoderPreset;
+  /** A job's: it leaves a preview and checkpoints, and goes on from earlier attempts' outputs, the newest first. */
+  readonly earlier?: readonly EarlierOutput[];
   readonly signal?: AbortSignal | undefined;
   /** Told whenever anything moves in any stage (J12): what a watchdog counts. */
   readonly onMove?: () => void;
@@ -75,49 +87,65 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
     options.onStage?.(stage);
   };
   enter("probe");
-  const probe = await probeSource(tools, sourcePath, profile, { signal, onMove });
+  const watch = { signal, onMove };
+  const probe = await probeSource(tools, sourcePath, profile, watch);
   enter("plan");
-  const plan = planEncode(probe, profile);
+  const plan = await planCopies(tools, sourcePath, probe, planEncode(probe, profile), watch);
   await options.onPlan?.(plan);
 
   enter("encode");
-  const tracks = await encode(tools, plan, sourcePath, workFolder, store, {
-    ...options,
-    onProgress: (progress) => {
-      onMove();
-      options.onProgress?.(progress);
-    },
-  });
-  const durationSeconds = secondsOf(tracks[0]!);
-  await checkDuration(tools, sourcePath, probe, durationSeconds, { signal, onMove });
-  const poster = await storePoster({ ...options, store }, plan);
-  const master = await storePlaylists(store, plan, tracks, signal);
+  const encoded = await encodePlanned({ ...options, store, onMove }, plan);
+  const [top] = encoded.tracks;
+  const durationSeconds = secondsOf(top!);
+  await checkDuration(tools, sourcePath, probe, durationSeconds, watch);
+  const beside = [tools, encoded.plan, sourcePath, workFolder, store] as const;
+  const subtitles = await storeSubtitles(...beside, durationSeconds, watch);
+  const posters = await storePosters(...beside, watch);
+  await storeStoryboard(store, encoded.plan, encoded.sheets, durationSeconds, signal);
+  const tracks = [...encoded.tracks, ...subtitles];
+  const master = await storePlaylists(store, encoded.plan, tracks, signal);
 
   enter("verify");
-  const inventory = await verifyOutput(store, plan, tracks, options);
+  const inventory = await verifyOutput(store, encoded.plan, tracks, options);
   return {
     probe,
-    plan,
+    plan: encoded.plan,
     durationSeconds,
-    hasAudio: plan.audio !== null,
-    renditions: describeRenditions(master, tracks),
-    posterName: poster,
+    hasAudio: encoded.plan.sounds.length > 0,
+    renditions: describeRenditions(master, tracks, encoded.plan),
+    posterName: posters[0] ?? null,
     inventory,
   };
 }
 
-async function storePoster(options: TranscodeOptions, plan: EncodePlan): Promise<string | null> {
+/** Encodes by the plan, or the plain way where its short cuts don't fit the source. */
+async function encodePlanned(
+  options: TranscodeOptions & { readonly onMove: () => void },
+  plan: EncodePlan,
+): Promise<EncodedOutput & { readonly plan: EncodePlan }> {
   const { tools, sourcePath, workFolder, store, signal, onMove } = options;
-  const name = posterName(1);
-  const path = join(workFolder, name);
-  if (!(await makePoster(tools, plan, sourcePath, path, { signal, onMove }))) return null;
-  await withRetries(() => store.put(name, path, contentTypeOf(name), signal), signal);
-  return name;
+  try {
+    const preview = options.earlier && previewWriter(store, plan, signal);
+    const output = await encode(tools, plan, sourcePath, workFolder, store, {
+      ...options,
+      preview,
+      onProgress: (progress) => {
+        onMove();
+        options.onProgress?.(progress);
+      },
+    });
+    return { ...output, plan };
+  } catch (error) {
+    if (!(error instanceof PlanRefused)) throw error;
+    await clearWorkFolder(workFolder);
+    return await encodePlanned(options, plainPlan(plan));
+  }
 }
 
 function describeRenditions(
   { variants }: MultivariantPlaylist,
   tracks: readonly EncodedTrack[],
+  plan: EncodePlan,
 ): TranscodedRendition[] {
   return variants.map((variant) => {
     const track = tracks.find(({ name }) => playlistName(name) === variant.uri)!;
@@ -128,7 +156,7 @@ function describeRenditions(
       averageBandwidth: variant.averageBandwidthBps!,
       codecs: variant.codecs.join(","),
       segmentCount: track.segments.length,
-      isCopied: false,
+      isCopied: plan.copied !== null && track.name === plan.renditions[0]!.name,
     };
   });
 }

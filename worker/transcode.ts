@@ -6,17 +6,18 @@ import { parseArgs } from "node:util";
 import { AppError, toAppError } from "@reelkeep/core/errors";
 import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { findProfile, hlsTsUhdV1, profileNames } from "@reelkeep/core/media/profile";
-import { audioFolder, masterName, posterName } from "@reelkeep/core/object-keys";
+import { isResultName, masterName } from "@reelkeep/core/object-keys";
 import { findMediaTools } from "./ffmpeg/tools.ts";
 import { openScratch } from "./scratch.ts";
 import { directoryStore } from "./stages/directory-store.ts";
-import type { EncodeProgress } from "./stages/encode.ts";
+import type { EncodeProgress } from "./stages/encode-progress.ts";
 import { watchForStall } from "./stall-watch.ts";
 import { type TranscodeResult, transcodeFile } from "./transcode-file.ts";
 
 const usage = `Usage: npm run transcode -- FILE --out DIR [--profile NAME] [--json]
 
-Makes an HLS ladder of FILE in DIR: master.m3u8, a folder for each rendition and for the sound, poster-1.jpg.
+Makes an HLS ladder of FILE in DIR: master.m3u8, a folder for each rendition, sound track and subtitles,
+storyboard/ and poster-1.jpg to poster-3.jpg.
 DIR is made when it's missing. A folder that holds an earlier result is replaced; any other content is refused.
 
   --profile NAME   ${profileNames.join(" or ")} (the first is the default)
@@ -119,13 +120,7 @@ async function transcode(command: Command, abort: AbortController): Promise<Tran
   }
 }
 
-/** Names that a result may have at its top. */
-const resultNames = new Set<string>([
-  masterName,
-  posterName(1),
-  audioFolder,
-  ...hlsTsUhdV1.rungs.map(({ name }) => name),
-]);
+const rungNames = hlsTsUhdV1.rungs.map(({ name }) => name);
 
 /** @throws UsageError when the folder holds anything that isn't ours to replace. */
 async function requireFreeFolder(folder: string): Promise<void> {
@@ -133,7 +128,7 @@ async function requireFreeFolder(folder: string): Promise<void> {
     if (error.code === "ENOENT") return [];
     throw new UsageError(`${folder} can't be used as a folder.`);
   });
-  const foreign = names.find((name) => !resultNames.has(name));
+  const foreign = names.find((name) => !isResultName(name, rungNames));
   if (foreign !== undefined || (names.length > 0 && !names.includes(masterName)))
     throw new UsageError(
       `${folder} isn't empty and doesn't hold an earlier result (${foreign ?? names[0]}).`,
@@ -142,7 +137,9 @@ async function requireFreeFolder(folder: string): Promise<void> {
 
 /** The playlist of playlists goes first: without it there is no result, only files. */
 async function removeResult(folder: string): Promise<void> {
-  for (const name of resultNames) await rm(join(folder, name), { recursive: true, force: true });
+  const names = await readdir(folder).catch(() => []);
+  for (const name of [masterName, ...names.filter((found) => isResultName(found, rungNames))])
+    await rm(join(folder, name), { recursive: true, force: true });
 }
 
 function drawProgress({ secondsDone, secondsTotal }: EncodeProgress): void {

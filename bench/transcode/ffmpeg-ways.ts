@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { encodeArgs, posterArgs } from "@reelkeep/worker/ffmpeg/args";
+import { passesOf } from "@reelkeep/worker/stages/passes";
 import type { EncodePlan } from "@reelkeep/worker/stages/plan";
 import type { Command } from "./measure.ts";
 
@@ -9,7 +10,7 @@ const ffmpeg = process.env.FFMPEG_PATH || "ffmpeg";
 const quiet = ["-nostdin", "-v", "error", "-y"];
 type Rendition = EncodePlan["renditions"][number];
 
-const soundCodec = ({ audio }: EncodePlan): string[] =>
+const soundCodec = ({ sounds: [audio] }: EncodePlan): string[] =>
   audio
     ? [
         "-c:a",
@@ -44,23 +45,25 @@ const hls = (plan: EncodePlan): string[] => [
   ...["-hls_flags", "independent_segments"],
 ];
 
-/** The poster that every way makes beside its ladder. */
-export const poster = (plan: EncodePlan, source: string, folder: string): Command => ({
-  program: ffmpeg,
-  args: posterArgs(plan, source, path.join(folder, "poster-1.jpg"), {
-    seconds: plan.posterAtSeconds,
-    lit: true,
-  }),
-});
+/** The posters that every way makes beside its ladder. */
+export const posters = (plan: EncodePlan, source: string, folder: string): Command[] =>
+  plan.posterAtSeconds.map((seconds) => ({
+    program: ffmpeg,
+    args: posterArgs(plan, source, path.join(folder, "poster.jpg"), { seconds, lit: true }),
+  }));
 
 /** The limit: one decode, each size scaled from the one above it, the sound once, nothing else. */
 export function bare(plan: EncodePlan, source: string, folder: string): Command {
   const { renditions } = plan;
   const scale = ({ width, height }: Rendition) => `scale=${width}:${height}:flags=bicubic`;
   const chains = renditions.map((rendition, i) => {
-    const split = i < renditions.length - 1 ? `,split[v${i}][n${i}]` : `[v${i}]`;
+    const split = `,split[v${i}][n${i}]`;
     return `${i === 0 ? `[0:${plan.video.index}]` : `[n${i - 1}]`}${scale(rendition)}${split}`;
   });
+  const { everySeconds, tile } = plan.storyboard;
+  chains.push(
+    `[n${renditions.length - 1}]fps=1/${everySeconds},scale=${tile.width}:${tile.height},tile=10x6[board]`,
+  );
   const streams = renditions.map((_, i) => `v:${i},agroup:sound`);
   return {
     program: ffmpeg,
@@ -77,6 +80,7 @@ export function bare(plan: EncodePlan, source: string, folder: string): Command 
         [...streams, "a:0,agroup:sound"].join(" "),
         "%v.m3u8",
       ],
+      ...["-map", "[board]", "-c:v", "mjpeg", "-q:v", "5", "-f", "image2", "sheet_%03d.jpg"],
     ],
   };
 }
@@ -85,7 +89,9 @@ export function bare(plan: EncodePlan, source: string, folder: string): Command 
 export function ours(plan: EncodePlan, source: string, folder: string): Command {
   for (const name of [...plan.renditions.map((rendition) => rendition.name), "audio"])
     mkdirSync(path.join(folder, name), { recursive: true });
-  return { program: ffmpeg, cwd: folder, args: encodeArgs(plan, source, "veryfast") };
+  const [pass] = passesOf(plan);
+  const order = { plan, pass: pass!, sourcePath: source, preset: "veryfast", firstSegment: 1 } as const;
+  return { program: ffmpeg, cwd: folder, args: encodeArgs(order) };
 }
 
 /** The common way: one FFmpeg for each rendition, each with the sound. */

@@ -177,6 +177,7 @@ function parseRendition(line: Line): AlternativeRendition {
     uri: attributes.get("URI") ?? null,
     isDefault: attributes.get("DEFAULT") === "YES",
     autoselect: attributes.get("AUTOSELECT") === "YES",
+    isForced: attributes.get("FORCED") === "YES",
     channels: attributes.get("CHANNELS") ?? null,
   };
 }

@@ -43,6 +43,7 @@ function renditionLine(rendition: AlternativeRendition): string {
     ["LANGUAGE", rendition.language === null ? null : quoted(rendition.language)],
     ["DEFAULT", rendition.isDefault ? "YES" : "NO"],
     ["AUTOSELECT", rendition.autoselect ? "YES" : "NO"],
+    ["FORCED", rendition.isForced ? "YES" : null],
     ["CHANNELS", rendition.channels === null ? null : quoted(rendition.channels)],
     ["URI", rendition.uri === null ? null : quoted(rendition.uri)],
   ])}`;

@@ -32,6 +32,8 @@ export interface AlternativeRendition {
   readonly uri: string | null;
   readonly isDefault: boolean;
   readonly autoselect: boolean;
+  /** Subtitles for everybody: of what is foreign in the film itself. */
+  readonly isForced: boolean;
   readonly channels: string | null;
 }
 

@@ -7,6 +7,10 @@ export interface VideoFacts {
   readonly lastSeconds: number;
   /** Null when no sequence parameter set lies before the second frame. */
   readonly avc: AvcParameters | null;
+  /** The whole first sequence parameter set, in hexadecimal; empty when there is none. */
+  readonly sps: string;
+  /** Whether the first frame can be decoded, and all after it, without any before it (an IDR picture). */
+  readonly startsWithIdr: boolean;
 }
 
 export interface VideoFactsReader {
@@ -65,7 +69,7 @@ export function videoFactsReader(): VideoFactsReader {
       return {
         firstSeconds: firstTicks / ticksPerSecond,
         lastSeconds: lastTicks / ticksPerSecond,
-        avc: sequenceParametersIn(concat(opening)),
+        ...openingFacts(concat(opening)),
       };
     },
   };
@@ -88,12 +92,41 @@ function videoTicks(pes: Uint8Array): number | null {
   return high * 2 ** 30 + middle * 2 ** 15 + low;
 }
 
-function sequenceParametersIn(bytes: Uint8Array): AvcParameters | null {
-  for (let i = 0; i + 6 < bytes.length; i++) {
-    if (bytes[i] !== 0 || bytes[i + 1] !== 0 || bytes[i + 2] !== 1 || (bytes[i + 3]! & 0x1f) !== 7) continue;
-    return { profileIdc: bytes[i + 4]!, constraints: bytes[i + 5]!, levelIdc: bytes[i + 6]! };
+/** H.264, table 7-1: the kinds of NAL units. */
+const idrUnit = 5;
+const parametersUnit = 7;
+
+function openingFacts(bytes: Uint8Array): Pick<VideoFacts, "avc" | "sps" | "startsWithIdr"> {
+  let sps: Uint8Array | null = null;
+  let startsWithIdr = false;
+  for (let at = nextUnit(bytes, 0); at !== null; ) {
+    const next = nextUnit(bytes, at);
+    const kind = bytes[at]! & 0x1f;
+    // The start code of the next unit may have a zero more before its three bytes.
+    if (kind === parametersUnit)
+      sps ??= trimZeros(bytes.subarray(at, next === null ? bytes.length : next - 3));
+    if (kind === idrUnit) startsWithIdr = true;
+    at = next;
   }
+  const hasAvc = sps !== null && sps.length >= 4;
+  return {
+    avc: hasAvc ? { profileIdc: sps![1]!, constraints: sps![2]!, levelIdc: sps![3]! } : null,
+    sps: sps ? Array.from(sps, (byte) => byte.toString(16).padStart(2, "0")).join("") : "",
+    startsWithIdr,
+  };
+}
+
+/** Where the first NAL unit after `from` begins, behind its start code; null when there is none. */
+function nextUnit(bytes: Uint8Array, from: number): number | null {
+  for (let i = from; i + 3 < bytes.length; i++)
+    if (bytes[i] === 0 && bytes[i + 1] === 0 && bytes[i + 2] === 1) return i + 3;
   return null;
+}
+
+function trimZeros(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return bytes.subarray(0, end);
 }
 
 function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

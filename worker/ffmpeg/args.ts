@@ -1,11 +1,22 @@
 /** FFmpeg's words for a plan. */
-import { audioFolder } from "@reelkeep/core/object-keys";
-import type { EncodePlan } from "../stages/plan.ts";
-import { audioPad, filterGraph, pictureSteps, videoPad } from "./filter-graph.ts";
+import type { Pass } from "../stages/passes.ts";
+import type { EncodePlan, PlannedSubtitles } from "../stages/plan.ts";
+import { filterGraph, pictureSteps, soundPad, storyboardPad, videoPad } from "./filter-graph.ts";
 import { inputSandbox, inputUrl } from "./tools.ts";
 
 /** FFmpeg's own list of the segments it has finished, in each rendition's folder; never published. */
-export const segmentListName = "ffmpeg.m3u8";
+export const segmentListName = (pass: Pick<Pass, "name">): string => `${pass.name}.m3u8`;
+
+/** The pattern of a pass's storyboard sheets, in the working directory; from 1. */
+export const sheetFileName = (number: number): string => `sheet_${String(number).padStart(5, "0")}.jpg`;
+const sheetPattern = "sheet_%05d.jpg";
+
+/**
+ * Where the streams' clock stands when the film begins. An encoder's run-up and pictures that are stored before they
+ * are shown come earlier, and no time may lie before zero: without room FFmpeg would move everything by what one run
+ * needs, and the windows of a film would no longer meet.
+ */
+export const clockStartSeconds = 0.4;
 
 /**
  * x264's speed; slower presets give smaller files for more CPU time. `ultrafast` isn't among them: it leaves out
@@ -14,15 +25,29 @@ export const segmentListName = "ffmpeg.m3u8";
 export type EncoderPreset = "superfast" | "veryfast" | "faster" | "fast" | "medium" | "slow";
 
 const quiet = ["-hide_banner", "-nostdin", "-nostats", "-v", "warning"] as const;
+/** Seeking goes to the keyframe before; a little earlier, so that rounding can't miss it. */
+const seekMarginSeconds = 1;
+
+/** What one run needs to know. */
+export interface PassOrder {
+  readonly plan: EncodePlan;
+  readonly pass: Pass;
+  readonly sourcePath: string;
+  readonly preset: EncoderPreset;
+  /** The number of the first segment that it writes in each folder. */
+  readonly firstSegment: number;
+}
 
 /**
- * One run that makes every rendition and the sound, as HLS below the working directory: `{rendition}/segment_…`.
+ * One run that makes its renditions and sounds, as HLS below the working directory: `{folder}/segment_…`, and sheets
+ * of its part of the storyboard.
  *
  * One HLS output holds all streams, because several would lose the sync of picture and sound by the encoder's
  * delay. A list names a segment only once the segment is whole, and is itself replaced in one step.
  */
-export function encodeArgs(plan: EncodePlan, sourcePath: string, preset: EncoderPreset): string[] {
-  const maps = plan.renditions.flatMap((_, index) => ["-map", videoPad(index)]);
+export function encodeArgs(order: PassOrder): string[] {
+  const { plan, pass, sourcePath } = order;
+  const graph = filterGraph(plan, pass);
   return [
     ...quiet,
     "-progress",
@@ -30,60 +55,125 @@ export function encodeArgs(plan: EncodePlan, sourcePath: string, preset: Encoder
     ...inputSandbox,
     // Rotation is a step of the filter graph, in one place for every encoder.
     "-noautorotate",
+    ...decodeArgs(plan, pass),
     "-i",
     inputUrl(sourcePath),
-    "-filter_complex",
-    filterGraph(plan),
-    ...maps,
-    ...videoArgs(plan, preset),
-    ...(plan.audio ? ["-map", audioPad, ...audioArgs(plan.audio)] : []),
-    "-map_metadata",
-    "-1",
-    "-map_chapters",
-    "-1",
-    ...hlsArgs(plan),
+    ...(graph ? ["-filter_complex", graph] : []),
+    ...pass.renditions.flatMap((_, index) => pictureArgs(order, index)),
+    ...pass.sounds.flatMap(soundArgs),
+    ...(pass.renditions.length + pass.sounds.length > 0 ? hlsArgs(order) : []),
+    ...(pass.window ? storyboardArgs(pass) : []),
   ];
 }
 
-function videoArgs(plan: EncodePlan, preset: EncoderPreset): string[] {
-  // Keyframes at the same times in every rendition: counted from the first frame, wherever that lies.
-  const keyframes = `expr:if(n,gte(t,ld(0)+${plan.keyframeSeconds}*n_forced-0.000001),st(0,t)*0+1)`;
-  const perRendition = plan.renditions.flatMap((rendition, index) => [
-    ...[`-crf:v:${index}`, String(rendition.crf)],
-    ...[`-maxrate:v:${index}`, String(rendition.maxRateBps)],
-    ...[`-bufsize:v:${index}`, String(rendition.maxRateBps * 2)],
-    ...[`-profile:v:${index}`, rendition.h264Profile],
-    ...[`-level:v:${index}`, (rendition.h264LevelIdc / 10).toFixed(1)],
-  ]);
+/** A later window keeps the source's clock and begins to read shortly before its own first picture. */
+function decodeArgs(plan: EncodePlan, { window }: Pass): string[] {
+  const onlyKeyframes = window && plan.copied && plan.renditions.length === 1 ? ["-skip_frame", "nokey"] : [];
+  if (plan.windows.length === 1 || !window) return onlyKeyframes;
+  const from = Math.max(0, window.startSeconds - seekMarginSeconds);
   return [
-    ...["-c:v", "libx264", "-preset:v", preset],
+    ...onlyKeyframes,
+    ...["-copyts", "-start_at_zero"],
+    ...(from > 0 ? ["-noaccurate_seek", "-ss", from.toFixed(3)] : []),
+  ];
+}
+
+/** The encoder of the pass's rendition at `index`, or its copy. */
+function pictureArgs(order: PassOrder, index: number): string[] {
+  const { plan, pass, preset } = order;
+  const rendition = pass.renditions[index]!;
+  if (pass.copiesPicture && index === 0) return ["-map", `0:${plan.video.index}`, `-c:v:${index}`, "copy"];
+  const own = (name: string, value: string | number) => [`-${name}:v:${index}`, String(value)];
+  return [
+    ...["-map", videoPad(rendition.name)],
+    ...[...own("c", "libx264"), ...own("preset", preset)],
     // Every frame keeps its own time; a fixed rate would drop or repeat frames of varying rates.
-    ...["-fps_mode", "passthrough", "-enc_time_base:v", "1/90000"],
-    ...["-force_key_frames:v", keyframes, "-sc_threshold:v", "0", "-g:v", "100000"],
-    ...(plan.reordersFrames ? [] : ["-bf:v", "0"]),
-    ...perRendition,
+    ...[...own("fps_mode", "passthrough"), ...own("enc_time_base", "1/90000")],
+    ...[...own("force_key_frames", keyframes(order)), ...own("sc_threshold", 0), ...own("g", 100_000)],
+    ...(plan.reordersFrames ? [] : own("bf", 0)),
+    ...[...own("crf", rendition.crf), ...own("maxrate", rendition.maxRateBps)],
+    ...own("bufsize", rendition.maxRateBps * 2),
+    ...[...own("profile", rendition.h264Profile), ...own("level", (rendition.h264LevelIdc / 10).toFixed(1))],
+    // The playlist says that there are no captions inside the picture.
+    ...own("a53cc", 0),
   ];
 }
 
-const audioArgs = (audio: NonNullable<EncodePlan["audio"]>): string[] => [
-  ...["-c:a", "aac", "-b:a", String(audio.bitRateBps)],
-  ...["-ac", String(audio.channels), "-ar", String(audio.sampleRateHz)],
-];
+/**
+ * Keyframes at the same times in every rendition: where the source has them when its own picture is taken over, else
+ * counted from the film's first frame, wherever that lies.
+ */
+function keyframes({ plan, pass: { window } }: PassOrder): string {
+  const { copied, keyframeSeconds } = plan;
+  const { startSeconds, endSeconds } = window!;
+  if (copied && plan.windows.length === 1) return "source";
+  if (copied)
+    return copied.cutsSeconds
+      .filter((cut) => cut >= startSeconds && cut < (endSeconds ?? Number.POSITIVE_INFINITY))
+      .map((cut) => (cut - cutMarginSeconds).toFixed(6))
+      .join(",");
+  const isFirst = startSeconds === 0;
+  const base = isFirst ? "ld(0)" : startSeconds.toFixed(6);
+  const first = isFirst ? "st(0,t)*0+1" : "1";
+  return `expr:if(n,gte(t,${base}+${keyframeSeconds}*n_forced-0.000001),${first})`;
+}
 
-function hlsArgs(plan: EncodePlan): string[] {
-  const group = plan.audio ? ",agroup:sound" : "";
-  const streams = plan.renditions.map(({ name }, index) => `v:${index}${group},name:${name}`);
-  if (plan.audio) streams.push(`a:0${group},default:yes,name:${audioFolder}`);
+/** Less than a frame at any rate. */
+const cutMarginSeconds = 0.002;
+
+function soundArgs(sound: Pass["sounds"][number], index: number): string[] {
+  const own = (name: string, value: string | number) => [`-${name}:a:${index}`, String(value)];
+  if (sound.isCopied) return ["-map", `0:${sound.streamIndex}`, ...own("c", "copy")];
   return [
-    // Without the muxer's usual head start of 1.4 s, time stamps begin near zero.
-    ...["-muxdelay", "0", "-muxpreload", "0"],
-    ...["-f", "hls", "-hls_time", String(plan.segmentSeconds), "-hls_list_size", "0"],
-    ...["-hls_playlist_type", "event", "-hls_flags", "independent_segments+temp_file"],
-    ...["-hls_segment_type", "mpegts", "-start_number", "1"],
-    ...["-hls_segment_filename", "%v/segment_%05d.ts"],
-    ...["-var_stream_map", streams.join(" "), `%v/${segmentListName}`],
+    ...["-map", soundPad(sound.folder)],
+    ...[...own("c", "aac"), ...own("b", sound.bitRateBps)],
+    ...[...own("ac", sound.channels), ...own("ar", sound.sampleRateHz)],
   ];
 }
+
+function hlsArgs({ plan, pass, firstSegment }: PassOrder): string[] {
+  const group = pass.sounds.length > 0 ? ",agroup:sound" : "";
+  const streams = pass.renditions.map(({ name }, index) => `v:${index}${group},name:${name}`);
+  for (const [index, { folder }] of pass.sounds.entries())
+    streams.push(`a:${index}${group}${index === 0 ? ",default:yes" : ""},name:${folder}`);
+  return [
+    ...["-map_metadata", "-1", "-map_chapters", "-1"],
+    // Without the muxer's usual head start of 1.4 s; ours is the same for all.
+    ...["-muxdelay", "0", "-muxpreload", "0", "-output_ts_offset", String(clockStartSeconds)],
+    ...["-f", "hls", "-hls_time", String(segmentSecondsOf(plan, pass)), "-hls_list_size", "0"],
+    ...["-hls_playlist_type", "event", "-hls_flags", "independent_segments+temp_file"],
+    ...["-hls_segment_type", "mpegts", "-start_number", String(firstSegment)],
+    ...["-hls_segment_filename", "%v/segment_%05d.ts"],
+    ...["-var_stream_map", streams.join(" "), `%v/${segmentListName(pass)}`],
+  ];
+}
+
+/** In the windows of a copied picture keyframes are where its cuts are, so that each begins a segment. */
+function segmentSecondsOf({ copied, segmentSeconds }: EncodePlan, pass: Pass): number {
+  if (!copied) return segmentSeconds;
+  return pass.copiesPicture ? copied.segmentSeconds : 0.001;
+}
+
+function storyboardArgs({ window }: Pass): string[] {
+  return [
+    ...["-map", storyboardPad, "-c:v", "mjpeg", "-q:v", "5", "-fps_mode", "passthrough"],
+    // What rounding would put after the window belongs to the next one's sheet.
+    ...(window?.endSeconds == null ? [] : ["-frames:v", "1"]),
+    ...["-map_metadata", "-1", "-f", "image2", "-start_number", "1", "-y", sheetPattern],
+  ];
+}
+
+/** Writes each of the subtitles as a WebVTT file, `{folder}.vtt`, into the working directory; reads nothing else. */
+export function subtitlesArgs(subtitles: readonly PlannedSubtitles[], sourcePath: string): string[] {
+  return [
+    ...[...quiet, ...inputSandbox, "-i", inputUrl(sourcePath)],
+    ...subtitles.flatMap(({ folder, streamIndex }) => [
+      ...["-map", `0:${streamIndex}`, "-map_metadata", "-1", "-c:s", "webvtt"],
+      ...["-f", "webvtt", "-y", subtitlesFileName(folder)],
+    ]),
+  ];
+}
+export const subtitlesFileName = (folder: string): string => `${folder}.vtt`;
 
 /**
  * One picture into `outputPath` (JPEG), at most 1280 wide. `lit` passes only frames that aren't nearly black, and

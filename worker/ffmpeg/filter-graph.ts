@@ -1,33 +1,61 @@
 /** The filter graph of one run, built from small named steps: one decode feeds every rendition (M5). */
 import type { Size } from "@reelkeep/core/media/displayed-size";
-import type { EncodePlan } from "../stages/plan.ts";
+import type { Pass } from "../stages/passes.ts";
+import { type EncodePlan, encodedRenditions } from "../stages/plan.ts";
+import { sheetColumns, sheetRows } from "../stages/plan-storyboard.ts";
 import type { VideoProbe } from "../stages/probe.ts";
 
 /** A link of a filter chain, e.g. `setsar=1`. */
 type Step = string;
 
 /** Names of the graph's outputs. */
-export const videoPad = (index: number): string => `[v${index}]`;
-export const audioPad = "[sound]";
+export const videoPad = (folder: string): string => `[${folder}]`;
+export const soundPad = (folder: string): string => `[${folder}]`;
+export const storyboardPad = "[storyboard]";
 
 /**
- * The whole graph: the source is made upright SDR in square pixels at the top rendition's size, and each smaller
- * rendition is scaled from the one above it.
+ * The whole graph of a pass: the source is made upright SDR in square pixels at the largest size that is encoded,
+ * each smaller rendition is scaled from the one above it, and the storyboard's pictures are taken from the smallest.
+ * Null where everything is taken over as it is.
  */
-export function filterGraph(plan: EncodePlan): string {
-  const top = plan.renditions[0]!;
+export function filterGraph(plan: EncodePlan, pass: Pass): string | null {
+  const chains = pass.window ? pictureChains(plan, pass.window) : [];
+  for (const sound of pass.sounds)
+    if (!sound.isCopied)
+      chains.push(`[0:${sound.streamIndex}]${soundSteps(sound).join(",")}${soundPad(sound.folder)}`);
+  return chains.length > 0 ? chains.join(";") : null;
+}
+
+function pictureChains(plan: EncodePlan, window: NonNullable<Pass["window"]>): string[] {
   const chains: string[] = [];
+  const encoded = encodedRenditions(plan);
   let input = `[0:${plan.video.index}]`;
-  let steps = [...timeSteps(plan), ...pictureSteps(plan.video, top), ...holdSteps(plan)];
-  plan.renditions.forEach((rendition, index) => {
-    if (index > 0) steps = shrinkSteps(rendition);
-    const isLast = index === plan.renditions.length - 1;
-    const outputs = isLast ? videoPad(index) : `,split=2${videoPad(index)}[next${index}]`;
-    chains.push(`${input}${steps.join(",")}${outputs}`);
-    input = `[next${index}]`;
+  encoded.forEach((rendition, i) => {
+    const steps =
+      i === 0
+        ? [...timeSteps(plan, window), ...pictureSteps(plan.video, rendition), ...holdSteps(plan, window)]
+        : shrinkSteps(rendition);
+    chains.push(`${input}${[...steps, "split=2"].join(",")}${videoPad(rendition.name)}[below${i}]`);
+    input = `[below${i}]`;
   });
-  if (plan.audio) chains.push(`[0:${plan.audio.streamIndex}]${soundSteps(plan.audio).join(",")}${audioPad}`);
-  return chains.join(";");
+  // Everything is copied: only the storyboard's pictures are decoded.
+  const whole =
+    encoded.length === 0
+      ? [...timeSteps(plan, window), ...pictureSteps(plan.video, plan.storyboard.tile)]
+      : [];
+  chains.push(`${input}${[...whole, ...storyboardSteps(plan, window)].join(",")}${storyboardPad}`);
+  return chains;
+}
+
+/** One picture for each step of time, the one that is shown when it begins, joined to sheets. */
+function storyboardSteps({ storyboard }: EncodePlan, { startSeconds }: { startSeconds: number }): Step[] {
+  const { everySeconds, tile } = storyboard;
+  return [
+    ...(startSeconds > 0 ? [`setpts=PTS-${startSeconds.toFixed(6)}/TB`] : []),
+    `fps=fps=1/${everySeconds}:start_time=0:round=up`,
+    `scale=${tile.width}:${tile.height}:flags=area:out_range=pc`,
+    `tile=${sheetColumns}x${sheetRows}`,
+  ];
 }
 
 /** From a decoded frame to an upright SDR picture of `size` in square pixels; also used for the poster. */
@@ -43,9 +71,17 @@ export function pictureSteps(video: VideoProbe, size: Size): Step[] {
 }
 
 /** With sound, both streams keep their distance in time; alone, the picture starts at zero. */
-function timeSteps({ audio, frameRateCap, holdFirstSeconds }: EncodePlan): Step[] {
+function timeSteps(
+  { sounds, windows, frameRateCap, holdFirstSeconds }: EncodePlan,
+  { startSeconds, endSeconds }: NonNullable<Pass["window"]>,
+): Step[] {
+  // A frame on the cut is the next window's first; times are rounded to microseconds.
+  const edge = (name: string, seconds: number | null) =>
+    seconds === null || seconds === 0 ? [] : [`${name}=${(seconds - 1e-6).toFixed(6)}`];
+  const trim = [...edge("start", startSeconds), ...edge("end", endSeconds)];
   return [
-    ...(audio && holdFirstSeconds === 0 ? [] : ["setpts=PTS-STARTPTS"]),
+    ...(trim.length > 0 ? [`trim=${trim.join(":")}`] : []),
+    ...((sounds.length > 0 && holdFirstSeconds === 0) || windows.length > 1 ? [] : ["setpts=PTS-STARTPTS"]),
     // Keeps the frames' own times, unlike the fps filter; the tenth leaves room for clocks in milliseconds.
     ...(frameRateCap === null
       ? []
@@ -54,10 +90,17 @@ function timeSteps({ audio, frameRateCap, holdFirstSeconds }: EncodePlan): Step[
 }
 
 /** Repeats the first picture before its time and the last one after it. */
-function holdSteps({ holdFirstSeconds, holdLastSeconds }: EncodePlan): Step[] {
+function holdSteps(
+  { holdFirstSeconds, holdLastSeconds }: EncodePlan,
+  { startSeconds, endSeconds }: NonNullable<Pass["window"]>,
+): Step[] {
   const options = [
-    ...(holdFirstSeconds > 0 ? [`start_mode=clone:start_duration=${holdFirstSeconds.toFixed(3)}`] : []),
-    ...(holdLastSeconds > 0 ? [`stop_mode=clone:stop_duration=${holdLastSeconds.toFixed(3)}`] : []),
+    ...(holdFirstSeconds > 0 && startSeconds === 0
+      ? [`start_mode=clone:start_duration=${holdFirstSeconds.toFixed(3)}`]
+      : []),
+    ...(holdLastSeconds > 0 && endSeconds === null
+      ? [`stop_mode=clone:stop_duration=${holdLastSeconds.toFixed(3)}`]
+      : []),
   ];
   return options.length > 0 ? [`tpad=${options.join(":")}`] : [];
 }

@@ -1,55 +1,56 @@
-/** One FFmpeg run makes the whole ladder while its segments are already moving to storage (M5). */
-import { mkdir, statfs } from "node:fs/promises";
-import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+/** Makes the whole ladder, pass by pass, and takes over what an earlier attempt has finished (M5, M7). */
 import { AppError } from "@reelkeep/core/errors";
 import { avcCodecString } from "@reelkeep/core/media/h264-level";
-import { audioFolder } from "@reelkeep/core/object-keys";
-import { type EncoderPreset, encodeArgs, segmentListName } from "../ffmpeg/args.ts";
-import { type FfmpegProgress, progressReader } from "../ffmpeg/progress.ts";
-import { type RunHandle, run } from "../ffmpeg/run.ts";
+import { clockStartSeconds, type EncoderPreset } from "../ffmpeg/args.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
-import type { OutputStore } from "./output-store.ts";
+import { takeOver, writeCheckpoint } from "./checkpoints.ts";
+import { type CompletedPass, clearWorkFolder, encodePass } from "./encode-pass.ts";
+import { type EncodeProgress, trackProgress } from "./encode-progress.ts";
+import type { EarlierOutput, OutputStore, StoredObject } from "./output-store.ts";
+import { type Pass, passesOf } from "./passes.ts";
 import type { EncodePlan } from "./plan.ts";
-import { type CutSegment, followSegmentList, withExactDurations } from "./segment-list.ts";
-import { type StoredSegment, segmentUploader } from "./segment-uploader.ts";
+import { PlanRefused } from "./plan-refused.ts";
+import type { PreviewWriter } from "./preview.ts";
+import { withExactDurations } from "./segment-list.ts";
+import type { StoredSegment } from "./segment-uploader.ts";
 
-/** Every number only grows. */
-export interface EncodeProgress {
-  readonly secondsDone: number;
-  readonly secondsTotal: number;
-  /** Seconds of each rendition (and `audio`) that lie in storage. */
-  readonly renditions: readonly { readonly name: string; readonly secondsDone: number }[];
-}
+export type TrackKind = "picture" | "sound" | "subtitles";
 
-/** One rendition's segments, or the sound's. */
+/** The segments of one folder. */
 export interface EncodedTrack {
-  /** The rendition's name, or `audio`. */
+  readonly kind: TrackKind;
+  /** Its folder: the rendition's name, `audio`, … */
   readonly name: string;
   /** RFC 6381, as the stream describes itself. */
   readonly codec: string;
   readonly segments: readonly StoredSegment[];
 }
 
+/** What encoding left in storage. */
+export interface EncodedOutput {
+  readonly tracks: readonly EncodedTrack[];
+  /** The storyboard's, by window. */
+  readonly sheets: readonly (readonly StoredObject[])[];
+}
+
 export interface EncodeOptions {
   readonly preset?: EncoderPreset;
   readonly signal?: AbortSignal | undefined;
+  /** Outputs of earlier attempts of the same job, the newest first; undefined where no later one will ask. */
+  readonly earlier?: readonly EarlierOutput[];
+  readonly preview?: PreviewWriter | undefined;
   /** Told only when there is progress. */
   readonly onProgress?: ((progress: EncodeProgress) => void) | undefined;
   readonly onSegmentStored?: ((segment: StoredSegment) => void) | undefined;
 }
 
-/** AAC-LC, RFC 6381 §3.3; the encoder makes no other kind. */
+/** AAC-LC, RFC 6381 §3.3; no other kind is made or taken over. */
 const aacCodec = "mp4a.40.2";
-const pollMs = 200;
-/** FFmpeg stands still while more than this waits for storage, so that scratch stays small. */
-const backlogBytesMax = 512 * 1024 * 1024;
-/** A disk with less than this is full: no segment fits. */
-const fullBytes = 64 * 1024;
 
 /**
  * Encodes `sourcePath` below `workFolder` and stores every segment. Resolves when all of them are stored.
- * @throws AppError `encoder-failed`, `disk-full`, or what storage threw; or the signal's reason.
+ * @throws PlanRefused when the plan's short cuts don't fit this source; AppError `encoder-failed`, `disk-full`, or
+ * what storage threw; or the signal's reason.
  */
 export async function encode(
   tools: MediaTools,
@@ -58,125 +59,105 @@ export async function encode(
   workFolder: string,
   store: OutputStore,
   options: EncodeOptions = {},
-): Promise<EncodedTrack[]> {
-  const folders = [...plan.renditions.map(({ name }) => name), ...(plan.audio ? [audioFolder] : [])];
-  for (const folder of folders) await mkdir(join(workFolder, folder), { recursive: true });
-
-  const failure = new AbortController();
-  const signal = AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]);
-  const tracker = trackProgress(folders, plan.expectedSeconds, options.onProgress);
-  const tracks = new Map(folders.map((name) => [name, { codec: "", segments: [] as StoredSegment[] }]));
-  const uploader = segmentUploader({
-    store,
-    signal,
-    onFailure: (error) => failure.abort(error),
-    onStored: (segment) => {
-      tracks.get(segment.folder)!.segments.push(segment);
-      tracker.stored(segment);
-      options.onSegmentStored?.(segment);
-    },
-  });
-  const lists = folders.map((folder) =>
-    followSegmentList(folder, join(workFolder, folder, segmentListName), 1 / plan.frameRate),
-  );
-  const collect = async () => {
-    for (const segment of (await Promise.all(lists.map((list) => list.readNew()))).flat()) {
-      if (segment.number === 1) tracks.get(segment.folder)!.codec = codecOf(segment);
-      uploader.add(segment);
-    }
+): Promise<EncodedOutput> {
+  const { preset = "veryfast", signal, preview } = options;
+  const passes = passesOf(plan);
+  const tracker = trackProgress(plan, passes, options.onProgress);
+  const told = (segment: StoredSegment) => {
+    // Who hears of the smallest rendition's progress may ask for the preview at once.
+    void (preview?.add(segment) ?? Promise.resolve()).then(() => tracker.stored(segment));
+    options.onSegmentStored?.(segment);
   };
+  const note = async (pass: CompletedPass) => {
+    if (options.earlier) await writeCheckpoint(store, { plan, preset }, pass, signal);
+  };
+  const done = await takeOver(options.earlier ?? [], { plan, preset, passes }, signal);
+  for (const segment of done.flatMap(({ segments }) => Object.values(segments).flat())) told(segment);
+  for (const pass of passes.slice(0, done.length)) tracker.skip(pass);
+  for (const pass of done) await note(pass);
 
-  let handle: RunHandle | undefined;
-  let isRunning = true;
-  const running = run(tools, "ffmpeg", encodeArgs(plan, sourcePath, options.preset ?? "veryfast"), {
-    signal,
-    cwd: workFolder,
-    onStart: (started) => {
-      handle = started;
-    },
-    onStdout: progressReader(tracker.encoded),
-  }).finally(() => {
-    isRunning = false;
-  });
-  // Its failure is awaited below, after the last look at the lists.
-  running.catch(() => {});
-
-  let isPaused = false;
-  try {
-    while (isRunning) {
-      await Promise.race([running.catch(() => {}), delay(pollMs)]);
-      await collect();
-      if (!isPaused && uploader.pendingBytes() > backlogBytesMax) {
-        isPaused = true;
-        handle?.pause();
-      } else if (isPaused && uploader.pendingBytes() < backlogBytesMax / 2) {
-        isPaused = false;
-        handle?.resume();
-      }
-    }
-    const { exitCode, stderrTail } = await running;
-    if (exitCode !== 0) throw encoderFailure(exitCode, stderrTail);
-    await collect();
-    await uploader.drain();
-  } catch (cause) {
-    const error = await explainFailure(cause, workFolder);
-    failure.abort(error);
-    await running.catch(() => {});
-    throw error;
+  for (const pass of passes.slice(done.length)) {
+    const order = { plan, pass, sourcePath, preset, firstSegment: firstSegment(pass, done) };
+    const completed = await encodePass(order, {
+      ...{ tools, store, workFolder, signal },
+      onProgress: (progress) => tracker.encoded(pass, progress),
+      onStored: told,
+      firstSheet: 1 + done.reduce((count, { sheets }) => count + sheets.length, 0),
+    }).catch((error: unknown) => {
+      const isOurs = error instanceof AppError && error.code === "encoder-failed";
+      if (isOurs && (plan.copied || plan.windows.length > 1)) throw new PlanRefused(error);
+      throw error;
+    });
+    requireWholeWindow(plan, pass, completed);
+    await clearWorkFolder(workFolder);
+    await note(completed);
+    done.push(completed);
   }
-  return folders.map((name) => {
-    const { codec, segments } = tracks.get(name)!;
-    if (segments.length === 0) throw encoderFailure(0, `no segment of ${name} was written`);
-    return { name, codec, segments: withExactDurations(segments.toSorted((a, b) => a.number - b.number)) };
-  });
+  await preview?.settle();
+  const tracks = [
+    ...plan.renditions.map(({ name }) => assemble("picture", name, done)),
+    ...plan.sounds.map(({ folder }) => assemble("sound", folder, done)),
+  ];
+  requireFittingCopy(plan, tracks);
+  return { tracks, sheets: done.filter((_, i) => passes[i]!.window).map(({ sheets }) => sheets) };
 }
 
-function encoderFailure(exitCode: number, stderrTail: string): AppError {
-  const code = /No space left on device/.test(stderrTail) ? "disk-full" : "encoder-failed";
-  return new AppError(code, { cause: new Error(`FFmpeg ended with ${exitCode}: ${stderrTail}`) });
+/** Windows number their segments on from the ones before. */
+function firstSegment(pass: Pass, done: readonly CompletedPass[]): number {
+  const counts = pass.renditions.map(({ name }) =>
+    done.reduce((count, { segments }) => count + (segments[name]?.length ?? 0), 0),
+  );
+  return 1 + Math.max(0, ...counts);
 }
 
-/** On a full disk FFmpeg leaves torn lists and segments behind, which are met before it says why. */
-async function explainFailure(error: unknown, workFolder: string): Promise<unknown> {
-  if (error instanceof AppError && error.code !== "encoder-failed") return error;
-  const { bavail, bsize } = await statfs(workFolder);
-  return bavail * bsize < fullBytes ? new AppError("disk-full", { cause: error }) : error;
+function assemble(kind: TrackKind, name: string, done: readonly CompletedPass[]): EncodedTrack {
+  const segments = withExactDurations(done.flatMap((pass) => pass.segments[name] ?? []));
+  return { kind, name, codec: codecOf(kind, segments[0]!), segments };
 }
 
 /** Read from the stream itself, so that the playlist never promises another profile or level than is there. */
-function codecOf(segment: CutSegment): string {
-  if (segment.folder === audioFolder) return aacCodec;
-  if (!segment.video?.avc)
-    throw new AppError("encoder-failed", { cause: new Error(`no SPS in ${segment.name}`) });
-  return avcCodecString(segment.video.avc);
+function codecOf(kind: TrackKind, first: StoredSegment): string {
+  if (kind === "sound") return aacCodec;
+  if (!first.video?.avc)
+    throw new AppError("encoder-failed", { cause: new Error(`no SPS in ${first.name}`) });
+  return avcCodecString(first.video.avc);
 }
 
-function trackProgress(
-  folders: readonly string[],
-  secondsTotal: number,
-  onProgress: EncodeOptions["onProgress"],
-) {
-  const storedSeconds = new Map(folders.map((name) => [name, 0]));
-  let secondsDone = 0;
-  let furthestSeconds = 0;
-  let lastFrame = 0;
-  const tell = () =>
-    onProgress?.({
-      secondsDone,
-      secondsTotal,
-      renditions: folders.map((name) => ({ name, secondsDone: storedSeconds.get(name)! })),
-    });
-  return {
-    encoded({ outTimeSeconds, frame }: FfmpegProgress) {
-      const moved = (outTimeSeconds ?? 0) > furthestSeconds || (frame ?? 0) > lastFrame;
-      furthestSeconds = Math.max(furthestSeconds, outTimeSeconds ?? 0);
-      lastFrame = Math.max(lastFrame, frame ?? 0);
-      secondsDone = Math.min(secondsTotal, furthestSeconds);
-      if (moved) tell();
-    },
-    stored({ folder, durationSeconds }: StoredSegment) {
-      storedSeconds.set(folder, Math.min(secondsTotal, storedSeconds.get(folder)! + durationSeconds));
-      tell();
-    },
-  };
+/** How late a window's first picture may come where frames are far apart. */
+const lateSecondsMax = 0.5;
+
+/** Seeking that went too far would lose pictures between two windows. */
+function requireWholeWindow(plan: EncodePlan, { window }: Pass, { segments }: CompletedPass): void {
+  if (!window || window.startSeconds === 0) return;
+  const lateMax = Math.max(lateSecondsMax, 2 / plan.frameRate);
+  for (const [name, [first]] of Object.entries(segments)) {
+    const late = first!.video!.firstSeconds - clockStartSeconds - window.startSeconds;
+    if (late > lateMax)
+      throw new PlanRefused(
+        new Error(`${name} begins ${late} s after its window, at ${window.startSeconds}`),
+      );
+  }
+}
+
+/** A stream that is taken over has to be cut where the others are, and to be one stream all along. */
+function requireFittingCopy(plan: EncodePlan, tracks: readonly EncodedTrack[]): void {
+  if (!plan.copied) return;
+  const [copied, ...others] = tracks.filter(({ kind }) => kind === "picture");
+  const { sps } = copied!.segments[0]!.video!;
+  const isOneStream = copied!.segments.every(
+    ({ video }) => video?.startsWithIdr && video.sps === sps && sps !== "",
+  );
+  const frameSeconds = 1 / plan.frameRate;
+  const isAligned = others.every(
+    ({ segments }) =>
+      segments.length === copied!.segments.length &&
+      segments.every(
+        ({ video }, i) =>
+          Math.abs(video!.firstSeconds - copied!.segments[i]!.video!.firstSeconds) < frameSeconds,
+      ),
+  );
+  if (!isOneStream || !isAligned)
+    throw new PlanRefused(
+      new Error(isOneStream ? "the copied stream is cut at other times" : "the copied stream changes"),
+    );
 }

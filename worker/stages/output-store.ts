@@ -10,11 +10,26 @@ export interface StoredObject {
 /** Throws AppError `storage-unavailable` (retryable) where trying again may help. */
 export interface OutputStore {
   put(name: string, filePath: string, contentType: string, signal?: AbortSignal): Promise<StoredObject>;
-  putText(name: string, text: string, contentType: string, signal?: AbortSignal): Promise<StoredObject>;
+  /** `changes`: it will be replaced, so nobody may keep it. */
+  putText(
+    name: string,
+    text: string,
+    contentType: string,
+    signal?: AbortSignal,
+    changes?: boolean,
+  ): Promise<StoredObject>;
   /** @throws when the object isn't there. */
   readText(name: string, signal?: AbortSignal): Promise<string>;
   /** Everything below the prefix. */
   list(signal?: AbortSignal): Promise<readonly StoredObject[]>;
+}
+
+/** What an earlier attempt of the same job wrote below its own prefix. */
+export interface EarlierOutput {
+  /** @throws when the object isn't there. */
+  readText(name: string, signal?: AbortSignal): Promise<string>;
+  /** Copies an object below this attempt's prefix, inside storage; null when it isn't there with that ETag. */
+  copyHere(object: StoredObject, signal?: AbortSignal): Promise<StoredObject | null>;
 }
 
 /** The same store, which tells of each answer (J12). */

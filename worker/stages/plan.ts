@@ -1,14 +1,39 @@
 /** What is to be made of a source: decided once, stored with the attempt, followed by every later stage. */
 import { type LadderRendition, planLadder } from "@reelkeep/core/media/ladder";
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
+import { nameTracks } from "@reelkeep/core/media/track-names";
+import { soundFolder, subtitlesFolder } from "@reelkeep/core/object-keys";
+import { planStoryboard, type StoryboardPlan } from "./plan-storyboard.ts";
+import { planWindows, type Window } from "./plan-windows.ts";
 import type { SourceProbe, VideoProbe } from "./probe.ts";
 
-export interface PlannedAudio {
+/** A track beside the picture, below the version's prefix in its own folder. */
+interface PlannedTrack {
+  readonly folder: string;
   readonly streamIndex: number;
+  /** BCP 47; null when the source doesn't say. */
+  readonly language: string | null;
+  readonly name: string;
+}
+
+export interface PlannedSound extends PlannedTrack {
   readonly bitRateBps: number;
   readonly sampleRateHz: number;
   readonly channels: number;
-  readonly language: string | null;
+  /** Whether the source's own stream is taken over without encoding. */
+  readonly isCopied: boolean;
+}
+
+export interface PlannedSubtitles extends PlannedTrack {
+  readonly isForced: boolean;
+}
+
+/** The source's own picture, taken over as the largest rendition without encoding. */
+export interface CopiedPicture {
+  /** How long a segment is at least; it ends at the next keyframe of the source. */
+  readonly segmentSeconds: number;
+  /** Where segments begin, in the output's time. */
+  readonly cutsSeconds: readonly number[];
 }
 
 /** Plain data: it survives JSON. */
@@ -17,8 +42,14 @@ export interface EncodePlan {
   readonly video: VideoProbe;
   /** Largest first; each is scaled from the one before it. */
   readonly renditions: readonly LadderRendition[];
-  /** Null when the source has no sound that can be decoded. */
-  readonly audio: PlannedAudio | null;
+  /** Null: every rendition is encoded. */
+  readonly copied: CopiedPicture | null;
+  /** The first is the default; none when the source has no sound that can be decoded. */
+  readonly sounds: readonly PlannedSound[];
+  readonly subtitles: readonly PlannedSubtitles[];
+  readonly storyboard: StoryboardPlan;
+  /** The parts that are encoded one after the other; one for a source that isn't long. */
+  readonly windows: readonly Window[];
   readonly segmentSeconds: number;
   readonly keyframeSeconds: number;
   /** Frames per second at most, as the multivariant playlist states it. */
@@ -35,9 +66,13 @@ export interface EncodePlan {
    */
   readonly reordersFrames: boolean;
   readonly expectedSeconds: number;
-  /** Where to look for a poster. */
-  readonly posterAtSeconds: number;
+  /** Where to look for posters. */
+  readonly posterAtSeconds: readonly number[];
 }
+
+/** The renditions that are encoded: all but the copied one. */
+export const encodedRenditions = (plan: Pick<EncodePlan, "renditions" | "copied">) =>
+  plan.copied ? plan.renditions.slice(1) : plan.renditions;
 
 /** Rates that a clock in whole milliseconds makes of 60 fps still count as 60. */
 const frameRateTolerance = 1.03;
@@ -45,27 +80,68 @@ const fallbackFrameRate = 30;
 const reorderFrameRateMin = 10;
 /** Smaller differences between sound and picture are kept as they are. */
 const gapSecondsMax = 0.5;
+/** Tracks beyond these are left out: each costs an encoder or a rendition that nobody looks for. */
+const soundsMax = 8;
+const subtitlesMax = 32;
 
 export function planEncode(probe: SourceProbe, profile: EncodingProfile): EncodePlan {
   const frameRate = statedFrameRate(probe.video, profile.frameRateMax);
-  const audio = probe.audio[0];
   const { holdFirstSeconds, holdLastSeconds } = holds(probe, profile.frameRateMax);
+  const frameRateCap = mayExceed(probe.video, profile.frameRateMax) ? profile.frameRateMax : null;
+  const renditions = planLadder(probe.video.displayed, frameRate, profile);
+  const expectedSeconds = holdFirstSeconds + probe.durationSeconds + holdLastSeconds;
+  const sounds = planSounds(probe, profile);
+  const startSeconds = sounds.length > 0 ? probe.video.lateSeconds : 0;
+  // A window knows nothing of the frames before it, which a cap counts from, nor how far a held picture moved the rest.
+  const canSplit =
+    frameRateCap === null && holdFirstSeconds === 0 && startSeconds === probe.video.lateSeconds;
   return {
     profile: profile.name,
     video: probe.video,
-    renditions: planLadder(probe.video.displayed, frameRate, profile),
-    audio: audio ? { streamIndex: audio.index, language: audio.language, ...profile.audio } : null,
+    renditions,
+    copied: null,
+    sounds,
+    subtitles: planSubtitles(probe),
+    storyboard: planStoryboard(expectedSeconds, renditions.at(-1)!),
+    windows: canSplit
+      ? planWindows(probe.container, { startSeconds, durationSeconds: probe.durationSeconds })
+      : [{ startSeconds: 0, endSeconds: null }],
     segmentSeconds: profile.segmentSeconds,
     keyframeSeconds: profile.keyframeSeconds,
     frameRate,
-    frameRateCap: mayExceed(probe.video, profile.frameRateMax) ? profile.frameRateMax : null,
+    frameRateCap,
     holdFirstSeconds,
     holdLastSeconds,
     reordersFrames:
       (probe.video.isInterlaced || hasRealClock(probe.video)) && frameRate >= reorderFrameRateMin,
-    expectedSeconds: holdFirstSeconds + probe.durationSeconds + holdLastSeconds,
-    posterAtSeconds: Math.min(1, probe.durationSeconds * 0.1),
+    expectedSeconds,
+    posterAtSeconds: [
+      Math.min(1, probe.durationSeconds * 0.1),
+      probe.durationSeconds * 0.4,
+      probe.durationSeconds * 0.7,
+    ],
   };
+}
+
+function planSounds({ audio }: SourceProbe, profile: EncodingProfile): PlannedSound[] {
+  const tracks = audio.slice(0, soundsMax);
+  return nameTracks(tracks, "Sound").map((names, i) => ({
+    folder: soundFolder(i + 1),
+    streamIndex: tracks[i]!.index,
+    ...names,
+    ...profile.audio,
+    isCopied: false,
+  }));
+}
+
+function planSubtitles({ subtitles }: SourceProbe): PlannedSubtitles[] {
+  const tracks = subtitles.slice(0, subtitlesMax);
+  return nameTracks(tracks, "Subtitles").map((names, i) => ({
+    folder: subtitlesFolder(i + 1),
+    streamIndex: tracks[i]!.index,
+    ...names,
+    isForced: tracks[i]!.isForced,
+  }));
 }
 
 /**
@@ -94,7 +170,7 @@ function statedFrameRate(video: VideoProbe, max: number): number {
 }
 
 /** Whether the clock's rate is the frames' own; fields and some varying rates have a finer one. */
-const hasRealClock = ({ frameRate, frameRateBase, isInterlaced }: VideoProbe): boolean =>
+export const hasRealClock = ({ frameRate, frameRateBase, isInterlaced }: VideoProbe): boolean =>
   !isInterlaced && frameRateBase !== null && frameRateBase <= (frameRate ?? frameRateBase) * 1.5;
 
 const mayExceed = ({ frameRate, frameRateBase }: VideoProbe, max: number): boolean =>

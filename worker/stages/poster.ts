@@ -1,37 +1,45 @@
-/** One picture that stands for the video until somebody chooses another. */
-import { stat } from "node:fs/promises";
+/** Pictures that may stand for the video (M11). */
+import { rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { posterName } from "@reelkeep/core/object-keys";
 import { posterArgs } from "../ffmpeg/args.ts";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
+import type { OutputStore } from "./output-store.ts";
 import type { EncodePlan } from "./plan.ts";
+import { putFile } from "./put-file.ts";
+
+const timeoutSeconds = 120;
 
 /**
- * Writes a JPEG to `outputPath`: near the plan's time, later where it is black there, and the very first frame
- * where it is black everywhere. Returns false when there is none to be had: a video is published without one.
+ * Stores up to three suggestions from different parts of the film, none of them black; where all of it is black,
+ * its very first picture. Returns their names, the first of which stands for the video until somebody chooses. There
+ * may be none: a video is published without one.
  */
-export async function makePoster(
+export async function storePosters(
   tools: MediaTools,
   plan: EncodePlan,
   sourcePath: string,
-  outputPath: string,
+  workFolder: string,
+  store: OutputStore,
   watch: RunWatch = {},
-): Promise<boolean> {
-  const places = [
-    { seconds: plan.posterAtSeconds, lit: true },
-    { seconds: plan.expectedSeconds * 0.3, lit: true },
-    { seconds: plan.expectedSeconds * 0.6, lit: true },
-    { seconds: 0, lit: false },
-  ];
-  for (const place of places) {
-    await run(tools, "ffmpeg", posterArgs(plan, sourcePath, outputPath, place), {
-      ...watch,
-      timeoutSeconds: 120,
-    });
-    const size = await stat(outputPath).then(
+): Promise<string[]> {
+  const names: string[] = [];
+  const make = async (at: { seconds: number; lit: boolean }) => {
+    const name = posterName(names.length + 1);
+    const path = join(workFolder, name);
+    await run(tools, "ffmpeg", posterArgs(plan, sourcePath, path, at), { ...watch, timeoutSeconds });
+    const size = await stat(path).then(
       (found) => found.size,
       () => 0,
     );
-    if (size > 0) return true;
-  }
-  return false;
+    if (size > 0) {
+      await putFile(store, name, path, watch.signal);
+      names.push(name);
+    }
+    await rm(path, { force: true });
+  };
+  for (const seconds of plan.posterAtSeconds) await make({ seconds, lit: true });
+  if (names.length === 0) await make({ seconds: 0, lit: false });
+  return names;
 }

@@ -29,18 +29,43 @@ export interface VideoProbe {
   /** Perceptual quantizer (HDR10, Dolby Vision) or hybrid log-gamma; null for standard dynamic range. */
   readonly hdr: "pq" | "hlg" | null;
   readonly isInterlaced: boolean;
+  /** What the stream itself could be taken over by; see `plan-copy.ts`. Null where nothing speaks for it. */
+  readonly h264: H264Facts | null;
   /** How long after the source's beginning the first picture that can be decoded comes. */
   readonly lateSeconds: number;
+}
+
+/** An H.264 stream that is plain: progressive, upright, in the colours that players assume. */
+export interface H264Facts {
+  /** As FFprobe names it, e.g. `High`. */
+  readonly profile: string;
+  /** 31 is level 3.1. */
+  readonly levelIdc: number;
 }
 
 export interface AudioProbe {
   readonly index: number;
   readonly codec: string;
+  /** As FFprobe names it, e.g. `LC`. */
+  readonly profile: string | null;
   readonly channels: number;
+  readonly sampleRateHz: number;
+  /** As the file writes it; null when it doesn't say. */
   readonly language: string | null;
+  /** What somebody called the track. */
+  readonly title: string | null;
   readonly isDefault: boolean;
   /** When it ends, after the source's beginning; null when the file doesn't say. */
   readonly endSeconds: number | null;
+}
+
+/** Subtitles that are text. */
+export interface SubtitlesProbe {
+  readonly index: number;
+  readonly language: string | null;
+  readonly title: string | null;
+  /** Whether they are meant for everybody: translations of what is foreign in the film. */
+  readonly isForced: boolean;
 }
 
 /** What is known of a source that can become a video. */
@@ -52,6 +77,7 @@ export interface SourceProbe {
   readonly video: VideoProbe;
   /** Those that can be decoded. */
   readonly audio: readonly AudioProbe[];
+  readonly subtitles: readonly SubtitlesProbe[];
 }
 
 const probeTimeoutSeconds = 120;
@@ -101,6 +127,7 @@ export async function probeSource(
     durationSeconds: stated,
     video,
     audio: sound ? [sound, ...others] : [],
+    subtitles: textSubtitles(answer.streams),
   };
   if (!sound || known.container.startsWith("mov")) return known;
   const ends = await measureEnds(tools, path, answer, stream, sound, watch);
@@ -231,6 +258,7 @@ function describeVideo(
     isInterlaced:
       frames.some(({ interlaced_frame }) => interlaced_frame === 1) ||
       ["tt", "bb", "tb", "bt"].includes(stream.field_order ?? ""),
+    h264: plainH264(stream, first),
     lateSeconds: Math.max(
       0,
       (first?.best_effort_timestamp_time ?? stream.start_time ?? 0) - (format.start_time ?? 0),
@@ -244,6 +272,34 @@ function rotationOf(stream: FfprobeStream): Rotation {
   const quarters = Math.round(-anticlockwise / 90);
   return ((((quarters % 4) + 4) % 4) * 90) as Rotation;
 }
+
+/** Whatever is marked in another way than players assume is left to the encoder. */
+function plainH264(stream: FfprobeStream, first: FfprobeFrame | undefined): H264Facts | null {
+  const { codec_name, profile, level, closed_captions, field_order, side_data_list } = stream;
+  const isMarkedOtherwise = [stream.color_primaries, stream.color_transfer, first?.color_transfer].some(
+    (marked) => marked && marked !== "bt709",
+  );
+  const isPlain =
+    codec_name === "h264" &&
+    field_order === "progressive" &&
+    closed_captions !== 1 &&
+    side_data_list.length === 0 &&
+    !isMarkedOtherwise;
+  return isPlain && profile && level ? { profile, levelIdc: level } : null;
+}
+
+const textCodecs = new Set(["subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "text"]);
+
+/** Pictures of text (DVD, Blu-ray, DVB) aren't text. */
+const textSubtitles = (streams: readonly FfprobeStream[]): SubtitlesProbe[] =>
+  streams
+    .filter(({ codec_type, codec_name }) => codec_type === "subtitle" && textCodecs.has(codec_name ?? ""))
+    .map(({ index, tags, disposition }) => ({
+      index,
+      language: tags.language ?? null,
+      title: tags.title ?? null,
+      isForced: disposition.forced === 1,
+    }));
 
 const perSecond = (rate: Ratio | null): number | null => rate && rate.num / rate.den;
 
@@ -315,15 +371,18 @@ async function decodableAudio(
   const found: AudioProbe[] = [];
   let looks = 0;
   for (const stream of streams.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))) {
-    const { codec_type, codec_name: codec, channels, sample_rate } = stream;
+    const { codec_type, codec_name: codec, profile, channels, sample_rate } = stream;
     if (codec_type !== "audio" || !codec || !channels || !sample_rate) continue;
     if (++looks > audioTracksMax) break;
     if ((await decodeFrames(tools, path, stream.index, 50, watch)).length === 0) continue;
     found.push({
       index: stream.index,
       codec,
+      profile,
       channels,
-      language: stream.tags.language && stream.tags.language !== "und" ? stream.tags.language : null,
+      sampleRateHz: sample_rate,
+      language: stream.tags.language ?? null,
+      title: stream.tags.title ?? null,
       isDefault: isDefault(stream),
       endSeconds: stream.duration && (stream.start_time ?? 0) - (format.start_time ?? 0) + stream.duration,
     });

@@ -31,7 +31,11 @@ export interface SegmentList {
  * durations are right for sound alone: for pictures they count frames at the nominal rate, which drifts where the
  * rate varies, so those are measured from the segment's time stamps.
  */
-export function followSegmentList(folder: string, listPath: string, frameSeconds: number): SegmentList {
+export function followSegmentList(
+  folder: string,
+  listPath: string,
+  { frameSeconds, firstNumber }: { readonly frameSeconds: number; readonly firstNumber: number },
+): SegmentList {
   let sizeSeen = -1;
   let count = 0;
   const describe = async (uri: string, listedSeconds: number, number: number): Promise<CutSegment> => {
@@ -54,7 +58,7 @@ export function followSegmentList(folder: string, listPath: string, frameSeconds
       const listed = parseMediaPlaylist(await readFile(listPath, "utf8")).segments.slice(count);
       const fresh: CutSegment[] = [];
       for (const { uri, durationSeconds } of listed)
-        fresh.push(await describe(uri, durationSeconds, ++count));
+        fresh.push(await describe(uri, durationSeconds, firstNumber + count++));
       return fresh;
     },
   };

@@ -113,9 +113,8 @@ describe("storage that fails", () => {
   it("M5 local segments are deleted once storage has them", async () => {
     let left: string[] | undefined;
     await transcodeInto(root, source, {
-      onStage: (stage) => {
-        if (stage === "verify")
-          left = readdirSync(join(root, "scratch"), { recursive: true, encoding: "utf8" });
+      onSegmentStored: () => {
+        left = readdirSync(join(root, "scratch"), { recursive: true, encoding: "utf8" });
       },
     });
     expect(left).toContainEqual(expect.stringMatching(/240p$/));

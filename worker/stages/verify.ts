@@ -4,16 +4,17 @@ import { parseMediaPlaylist, parseMultivariantPlaylist } from "@reelkeep/core/hl
 import { PlaylistError } from "@reelkeep/core/hls/types";
 import { resolveReference, verifyMediaPlaylist, verifyMultivariantPlaylist } from "@reelkeep/core/hls/verify";
 import { isPlannedAvc } from "@reelkeep/core/media/h264-level";
-import { audioFolder, masterName, playlistName } from "@reelkeep/core/object-keys";
-import type { EncodedTrack } from "./encode.ts";
+import { masterName, playlistName } from "@reelkeep/core/object-keys";
+import type { EncodedTrack, TrackKind } from "./encode.ts";
 import type { OutputStore, StoredObject } from "./output-store.ts";
 import type { EncodePlan } from "./plan.ts";
 import { secondsOf } from "./playlists.ts";
 import { withRetries } from "./retries.ts";
 
-/** A rendition (or the sound) of which everything is in storage and right. */
+/** A track of which everything is in storage and right. */
 export interface CompleteRendition {
-  /** The rung's name, or `audio`. */
+  readonly kind: TrackKind;
+  /** Its folder: the rung's name, `audio`, … */
   readonly name: string;
   /** Below the version's prefix. */
   readonly playlist: string;
@@ -45,21 +46,16 @@ export async function verifyOutput(
   const readText = (name: string) => withRetries(() => store.readText(name, signal), signal);
   const inventory = await withRetries(() => store.list(signal), signal);
   const stored = new Map(inventory.map((object) => [object.name, object]));
-  const expected = [...plan.renditions.map(({ name }) => name), ...(plan.audio ? [audioFolder] : [])];
-  require(
-    sameSet(
-      expected,
-      tracks.map(({ name }) => name),
-    )
-      ? []
-      : ["the renditions aren't those of the plan"],
-  );
+  const expected = [...plan.renditions.map(({ name }) => name), ...plan.sounds.map(({ folder }) => folder)];
+  const made = tracks.filter(({ kind }) => kind !== "subtitles").map(({ name }) => name);
+  require(sameSet(expected, made) ? [] : ["the renditions aren't those of the plan"]);
 
   for (const track of tracks) {
     const name = playlistName(track.name);
     const text = await readText(name);
     require([...verifyTrack(track, text, stored), ...verifyCodec(plan, track)]);
     await options.onRenditionComplete?.({
+      kind: track.kind,
       name: track.name,
       playlist: name,
       segmentCount: track.segments.length,
@@ -98,7 +94,8 @@ function verifyTrack(track: EncodedTrack, text: string, stored: ReadonlyMap<stri
 
 function verifyCodec(plan: EncodePlan, track: EncodedTrack): string[] {
   const planned = plan.renditions.find(({ name }) => name === track.name);
-  if (!planned) return [];
+  // A copied stream is what the source says; its codec string was read from it.
+  if (!planned || (plan.copied && planned === plan.renditions[0])) return [];
   const fits = isPlannedAvc(track.codec, { profile: planned.h264Profile, levelIdc: planned.h264LevelIdc });
   return fits
     ? []
@@ -107,7 +104,7 @@ function verifyCodec(plan: EncodePlan, track: EncodedTrack): string[] {
 
 /** All pictures are cut at the same times, so that a player may change between them at any segment. */
 function verifyAlignment(plan: EncodePlan, tracks: readonly EncodedTrack[]): string[] {
-  const [first, ...others] = tracks.filter(({ name }) => name !== audioFolder);
+  const [first, ...others] = tracks.filter(({ kind }) => kind === "picture");
   const frameSeconds = 1 / plan.frameRate;
   return others
     .filter(
@@ -138,8 +135,14 @@ function verifyMaster(
     )
   )
     problems.push(`${masterName} doesn't list the plan's renditions`);
-  if (master.renditions.length !== (plan.audio ? 1 : 0))
-    problems.push(`${masterName} and the plan differ about sound`);
+  const beside = tracks.filter(({ kind }) => kind !== "picture").map(({ name }) => playlistName(name));
+  if (
+    !sameSet(
+      master.renditions.map(({ uri }) => uri ?? ""),
+      beside,
+    )
+  )
+    problems.push(`${masterName} doesn't list the sounds and subtitles that were made`);
   for (const { uri } of [...master.variants, ...master.renditions])
     if (uri !== null && !stored.get(uri)?.sizeBytes) problems.push(`${uri} isn't in storage`);
   for (const variant of master.variants) {
