@@ -90,7 +90,7 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
   const watch = { signal, onMove };
   const probe = await probeSource(tools, sourcePath, profile, watch);
   enter("plan");
-  const plan = await planCopies(tools, sourcePath, probe, planEncode(probe, profile), watch);
+  const plan = await planCopies(tools, sourcePath, probe, planEncode(probe, profile), profile, watch);
   await options.onPlan?.(plan);
 
   enter("encode");
@@ -137,6 +137,7 @@ async function encodePlanned(
     return { ...output, plan };
   } catch (error) {
     if (!(error instanceof PlanRefused)) throw error;
+    console.log("REFUSED", String(error.cause).slice(0, 600));
     await clearWorkFolder(workFolder);
     return await encodePlanned(options, plainPlan(plan));
   }

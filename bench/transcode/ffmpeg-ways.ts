@@ -47,7 +47,7 @@ const hls = (plan: EncodePlan): string[] => [
 
 /** The posters that every way makes beside its ladder. */
 export const posters = (plan: EncodePlan, source: string, folder: string): Command[] =>
-  plan.posterAtSeconds.map((seconds) => ({
+  plan.posterAtSeconds.slice(0, 3).map((seconds) => ({
     program: ffmpeg,
     args: posterArgs(plan, source, path.join(folder, "poster.jpg"), { seconds, lit: true }),
   }));

@@ -1,5 +1,8 @@
 /** Bit rates measured from segments. */
 
+/** A film's last picture may be a segment of its own; its rate would say nothing. */
+const singleSecondsMin = 1;
+
 export interface MeasuredSegment {
   readonly durationSeconds: number;
   readonly sizeBytes: number;
@@ -14,6 +17,7 @@ export interface Bandwidth {
 /**
  * The peak and the average bit rate, as RFC 8216 §4.1 defines them: the peak is the largest rate of any run of
  * neighbouring segments that lasts between 0.5 and 1.5 target durations. A video shorter than that has one rate.
+ * Nor is it below any single segment of a second or more, because players measure segment by segment.
  */
 export function measureBandwidth(
   segments: readonly MeasuredSegment[],
@@ -39,7 +43,8 @@ function peakFrom(segments: readonly MeasuredSegment[], first: number, targetSec
     bits += segments[i]!.sizeBytes * 8;
     seconds += segments[i]!.durationSeconds;
     if (seconds > 1.5 * targetSeconds) break;
-    if (seconds >= 0.5 * targetSeconds) peakBps = Math.max(peakBps, bits / seconds);
+    const isLong = seconds >= 0.5 * targetSeconds || (i === first && seconds >= singleSecondsMin);
+    if (isLong) peakBps = Math.max(peakBps, bits / seconds);
   }
   return peakBps;
 }

@@ -25,6 +25,11 @@ export interface EncodingProfile {
     readonly sampleRateHz: number;
     readonly channels: number;
   };
+  /**
+   * Films longer than `aboveSeconds` are encoded in windows of `seconds` (a whole number of segments, and at most
+   * sixty pictures of the storyboard), so that a retry need not begin anew.
+   */
+  readonly windows: { readonly aboveSeconds: number; readonly seconds: number };
   readonly limits: { readonly durationSecondsMax: number };
 }
 
@@ -41,6 +46,7 @@ const hlsTs = {
   keyframeSeconds: 2,
   frameRateMax: 60,
   audio: { bitRateBps: 128_000, sampleRateHz: 48_000, channels: 2 },
+  windows: { aboveSeconds: 1200, seconds: 600 },
   limits: { durationSecondsMax: 12 * 3600 },
 } as const;
 

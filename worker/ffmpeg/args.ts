@@ -101,21 +101,18 @@ function pictureArgs(order: PassOrder, index: number): string[] {
 
 /**
  * Keyframes at the same times in every rendition: where the source has them when its own picture is taken over, else
- * counted from the film's first frame, wherever that lies.
+ * counted from the run's first frame, wherever that lies.
  */
 function keyframes({ plan, pass: { window } }: PassOrder): string {
   const { copied, keyframeSeconds } = plan;
+  if (!copied) return `expr:if(n,gte(t,ld(0)+${keyframeSeconds}*n_forced-0.000001),st(0,t)*0+1)`;
+  if (plan.windows.length === 1) return "source";
   const { startSeconds, endSeconds } = window!;
-  if (copied && plan.windows.length === 1) return "source";
-  if (copied)
-    return copied.cutsSeconds
-      .filter((cut) => cut >= startSeconds && cut < (endSeconds ?? Number.POSITIVE_INFINITY))
-      .map((cut) => (cut - cutMarginSeconds).toFixed(6))
-      .join(",");
-  const isFirst = startSeconds === 0;
-  const base = isFirst ? "ld(0)" : startSeconds.toFixed(6);
-  const first = isFirst ? "st(0,t)*0+1" : "1";
-  return `expr:if(n,gte(t,${base}+${keyframeSeconds}*n_forced-0.000001),${first})`;
+  const cuts = copied.cutsSeconds.filter(
+    (cut) => cut >= startSeconds && cut < (endSeconds ?? Number.POSITIVE_INFINITY),
+  );
+  // FFmpeg counts a list from the first frame.
+  return cuts.map((cut) => Math.max(0, cut - cuts[0]! - cutMarginSeconds).toFixed(6)).join(",");
 }
 
 /** Less than a frame at any rate. */

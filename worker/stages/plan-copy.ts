@@ -1,6 +1,7 @@
 /** Whether the source's own streams are what would be made of them (M5): then they are taken over as they are. */
 import type { H264Profile } from "@reelkeep/core/media/h264-level";
 import type { LadderRendition } from "@reelkeep/core/media/ladder";
+import type { EncodingProfile } from "@reelkeep/core/media/profile";
 import type { RunWatch } from "../ffmpeg/run.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
 import { type CopiedPicture, type EncodePlan, hasRealClock, type PlannedSound } from "./plan.ts";
@@ -16,6 +17,8 @@ const segmentSecondsToTry = [6, 5, 4, 3, 2];
 const reorderSecondsMax = 0.35;
 /** Longer than between any two pictures of a steady rate that is worth taking over. */
 const gapSecondsMax = 0.5;
+/** Between two packets. */
+const leastSeconds = 1e-5;
 /** Sound may cost so much more than ours would. */
 const soundRateFactor = 1.5;
 
@@ -35,6 +38,7 @@ export async function planCopies(
   sourcePath: string,
   probe: SourceProbe,
   plan: EncodePlan,
+  profile: Pick<EncodingProfile, "windows">,
   watch: RunWatch = {},
 ): Promise<EncodePlan> {
   // Other containers' clocks may jump, and their packets aren't always whole pictures.
@@ -51,6 +55,7 @@ export async function planCopies(
       ? plan.windows
       : planWindows(
           probe.container,
+          profile.windows,
           { startSeconds: probe.video.lateSeconds, durationSeconds: probe.durationSeconds },
           copied.cutsSeconds,
         );
@@ -124,12 +129,18 @@ function packetJudge({ maxRateBps }: LadderRendition) {
   const bucketBitsMax = maxRateBps * 2;
   const times: number[] = [];
   let isFit = true;
-  let before: Packet | null = null;
+  let before: Pick<Packet, "decodedSeconds"> | null = null;
   let latestSeconds = Number.NEGATIVE_INFINITY;
   let bucketBits = 0;
   const judge = (packet: Packet): boolean => {
-    const { shownSeconds, decodedSeconds, sizeBytes, isKey } = packet;
-    if (packet.isUnfit || !Number.isFinite(shownSeconds) || !Number.isFinite(decodedSeconds)) return false;
+    const { shownSeconds, sizeBytes, isKey } = packet;
+    // Matroska doesn't say when a packet is decoded; of a stream's first ones FFmpeg doesn't know it.
+    const decodedSeconds = Number.isFinite(packet.decodedSeconds)
+      ? packet.decodedSeconds
+      : before
+        ? before.decodedSeconds + leastSeconds
+        : shownSeconds - reorderSecondsMax;
+    if (packet.isUnfit || !Number.isFinite(shownSeconds)) return false;
     if (!before) {
       if (!isKey || shownSeconds - decodedSeconds > reorderSecondsMax) return false;
     } else {
@@ -145,7 +156,7 @@ function packetJudge({ maxRateBps }: LadderRendition) {
     if (bucketBits > bucketBitsMax) return false;
     if (isKey) times.push(shownSeconds);
     latestSeconds = Math.max(latestSeconds, shownSeconds);
-    before = packet;
+    before = { decodedSeconds };
     return true;
   };
   return {

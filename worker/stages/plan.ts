@@ -66,7 +66,7 @@ export interface EncodePlan {
    */
   readonly reordersFrames: boolean;
   readonly expectedSeconds: number;
-  /** Where to look for posters. */
+  /** Where to look for posters, the better places first. */
   readonly posterAtSeconds: readonly number[];
 }
 
@@ -82,6 +82,8 @@ const reorderFrameRateMin = 10;
 const gapSecondsMax = 0.5;
 /** Tracks beyond these are left out: each costs an encoder or a rendition that nobody looks for. */
 const soundsMax = 8;
+/** After the first one, near the beginning: parts of the film, those that are tried where others are black last. */
+const posterShares = [0.4, 0.7, 0.25, 0.55, 0.85];
 const subtitlesMax = 32;
 
 export function planEncode(probe: SourceProbe, profile: EncodingProfile): EncodePlan {
@@ -104,7 +106,10 @@ export function planEncode(probe: SourceProbe, profile: EncodingProfile): Encode
     subtitles: planSubtitles(probe),
     storyboard: planStoryboard(expectedSeconds, renditions.at(-1)!),
     windows: canSplit
-      ? planWindows(probe.container, { startSeconds, durationSeconds: probe.durationSeconds })
+      ? planWindows(probe.container, profile.windows, {
+          startSeconds,
+          durationSeconds: probe.durationSeconds,
+        })
       : [{ startSeconds: 0, endSeconds: null }],
     segmentSeconds: profile.segmentSeconds,
     keyframeSeconds: profile.keyframeSeconds,
@@ -117,8 +122,7 @@ export function planEncode(probe: SourceProbe, profile: EncodingProfile): Encode
     expectedSeconds,
     posterAtSeconds: [
       Math.min(1, probe.durationSeconds * 0.1),
-      probe.durationSeconds * 0.4,
-      probe.durationSeconds * 0.7,
+      ...posterShares.map((share) => probe.durationSeconds * share),
     ],
   };
 }

@@ -128,6 +128,8 @@ export function multivariantPlaylist(
 /** The playlist of playlists, largest rendition first. Bandwidths are measured and include the loudest sound track. */
 function multivariantPlaylistOf(plan: EncodePlan, tracks: readonly EncodedTrack[]): MultivariantPlaylist {
   const find = (folder: string) => tracks.find(({ name }) => name === folder);
+  const targetSeconds = targetSecondsOf(tracks);
+  const bandwidthOf = (track: EncodedTrack) => measureBandwidth(track.segments, targetSeconds);
   const sounds = plan.sounds.map(({ folder }) => bandwidthOf(find(folder)!));
   const soundPeakBps = Math.max(0, ...sounds.map(({ peakBps }) => peakBps));
   const soundAverageBps = Math.max(0, ...sounds.map(({ averageBps }) => averageBps));
@@ -145,6 +147,3 @@ function multivariantPlaylistOf(plan: EncodePlan, tracks: readonly EncodedTrack[
     }),
   });
 }
-
-const bandwidthOf = (track: EncodedTrack) =>
-  measureBandwidth(track.segments, targetDurationOf(track.segments.map((s) => s.durationSeconds)));

@@ -1,5 +1,5 @@
 /** Pictures that may stand for the video (M11). */
-import { rm, stat } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { posterName } from "@reelkeep/core/object-keys";
 import { posterArgs } from "../ffmpeg/args.ts";
@@ -9,10 +9,11 @@ import type { OutputStore } from "./output-store.ts";
 import type { EncodePlan } from "./plan.ts";
 import { putFile } from "./put-file.ts";
 
+const suggestions = 3;
 const timeoutSeconds = 120;
 
 /**
- * Stores up to three suggestions from different parts of the film, none of them black; where all of it is black,
+ * Stores up to three suggestions from different parts of the film, none of them black or the same; where all of it is black,
  * its very first picture. Returns their names, the first of which stands for the video until somebody chooses. There
  * may be none: a video is published without one.
  */
@@ -25,21 +26,21 @@ export async function storePosters(
   watch: RunWatch = {},
 ): Promise<string[]> {
   const names: string[] = [];
+  const pictures = new Set<string>();
   const make = async (at: { seconds: number; lit: boolean }) => {
     const name = posterName(names.length + 1);
     const path = join(workFolder, name);
     await run(tools, "ffmpeg", posterArgs(plan, sourcePath, path, at), { ...watch, timeoutSeconds });
-    const size = await stat(path).then(
-      (found) => found.size,
-      () => 0,
-    );
-    if (size > 0) {
+    const picture = await readFile(path, "base64").catch(() => "");
+    if (picture !== "" && !pictures.has(picture)) {
       await putFile(store, name, path, watch.signal);
       names.push(name);
+      pictures.add(picture);
     }
     await rm(path, { force: true });
   };
-  for (const seconds of plan.posterAtSeconds) await make({ seconds, lit: true });
+  for (const seconds of plan.posterAtSeconds)
+    if (names.length < suggestions) await make({ seconds, lit: true });
   if (names.length === 0) await make({ seconds: 0, lit: false });
   return names;
 }

@@ -115,3 +115,29 @@ export async function packetTimes(path: string): Promise<number[]> {
   const { packets = [] } = await ffprobe(path, "-show_packets", "-show_entries", "packet=pts_time,flags");
   return packets.map(({ pts_time }) => Number(pts_time)).toSorted((a, b) => a - b);
 }
+
+/** The mean colour (0 to 255) of a picture, or of a part of it in pixels. */
+export async function meanColor(
+  path: string,
+  area?: { readonly x: number; readonly y: number; readonly w: number; readonly h: number },
+): Promise<{ r: number; g: number; b: number }> {
+  const crop = area ? `crop=${area.w}:${area.h}:${area.x}:${area.y},` : "";
+  const { stdout } = await execFileAsync(
+    testTools.ffmpeg,
+    [
+      "-v",
+      "error",
+      "-i",
+      path,
+      "-vf",
+      `${crop}scale=1:1:flags=area,format=rgb24`,
+      "-frames:v",
+      "1",
+      "-f",
+      "rawvideo",
+      "-",
+    ],
+    { encoding: "buffer" },
+  );
+  return { r: stdout[0]!, g: stdout[1]!, b: stdout[2]! };
+}
