@@ -148,6 +148,11 @@ const rows = {
     "Export it again and upload the new file.",
   ),
   "encrypted-video": row(422, "The video is encrypted (DRM).", "Upload an unprotected copy."),
+  "too-demanding": row(
+    422,
+    "This file takes far more work or memory than a video of its length and size may.",
+    "Export it again and upload the new file.",
+  ),
   "unsupported-hdr": row(
     422,
     "This kind of HDR can't be shown in right colours.",

@@ -137,7 +137,7 @@ function tolerate(work: () => unknown): void {
 }
 
 /** What a worker starts in its scratch, by its own name or by that of the cage around it. */
-const encoders = ["ffmpeg", "ffprobe", "unshare", "setpriv"];
+const encoders = ["ffmpeg", "ffprobe", "bwrap", "unshare", "setpriv", "prlimit", "nice"];
 
 function isEncoderOf(folder: string, pid: string): boolean {
   const [program = "", ...words] = commandLineOf(pid);

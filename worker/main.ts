@@ -15,7 +15,7 @@ import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { openDatabase } from "@reelkeep/db/client";
 import pino from "pino";
 import { z } from "zod";
-import { findMediaTools, isOffline, type MediaTools } from "./ffmpeg/tools.ts";
+import { findMediaTools, type MediaTools } from "./ffmpeg/tools.ts";
 import { runJob } from "./run-job.ts";
 
 const optional = z.string().min(1).optional();
@@ -99,14 +99,21 @@ async function main(): Promise<void> {
  */
 async function cagedTools(machineKind: "process" | "ec2", runLog: pino.Logger): Promise<MediaTools> {
   const tools = await findMediaTools(process.env);
-  if (isOffline(tools)) return tools;
-  if (machineKind === "ec2")
+  const { cage, hasLimits } = tools;
+  if (machineKind === "ec2" && !cage.isOffline)
     throw new AppError("worker-failed", {
       message:
         "FFmpeg can't be kept from the network here, so nothing is decoded. Allow user namespaces to the worker (unshare --user --net must work).",
       retryable: false,
     });
-  runLog.warn("FFmpeg can't be kept from the network here; its lists of formats and protocols stand alone");
+  if (!cage.isOffline)
+    runLog.warn("FFmpeg can't be kept from the network here; its lists of formats and protocols stand alone");
+  if (!cage.confinesFiles)
+    runLog.warn(
+      "FFmpeg can't be kept to its own files here; install bubblewrap (bwrap), and allow namespaces",
+    );
+  if (!hasLimits)
+    runLog.warn("FFmpeg's memory and processor time can't be limited here: prlimit doesn't work");
   return tools;
 }
 

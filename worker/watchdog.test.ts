@@ -12,7 +12,6 @@ import { bundle, bundlePath } from "@reelkeep/local/bundle";
 import { createTestDatabase } from "@reelkeep/local/testing/database";
 import { startTestStorage } from "@reelkeep/local/testing/storage";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { isOffline } from "./ffmpeg/tools.ts";
 import { faultsIn } from "./testing/faults.ts";
 import { testTools } from "./testing/media.ts";
 import { startTcpProxy } from "./testing/tcp-proxy.ts";
@@ -45,8 +44,12 @@ const waitingAgain = (job: Job) => job.state === "file-processing-ready" && job.
 async function encoderOf(worker: TestWorker): Promise<number> {
   return vi.waitFor(
     () => {
-      const children = execFileSync("ps", ["-o", "pid=,args=", "--ppid", String(worker.process.pid)]);
-      return Number(/^\s*(\d+) .*-progress/m.exec(children.toString())![1]);
+      // The cage's own processes have FFmpeg's words too, after theirs.
+      const encoder = new RegExp(
+        `^ *(\\d+) (?:\\S*/)?ffmpeg .*-progress.*/reelkeep-${worker.process.pid}-`,
+        "m",
+      );
+      return Number(encoder.exec(execFileSync("ps", ["-eo", "pid=,args="]).toString())![1]);
     },
     { timeout: 30_000, interval: 50 },
   );
@@ -88,7 +91,8 @@ async function startEc2(status = 200) {
 function pathWithoutCage(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "reelkeep-no-cage-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(path.join(folder, "unshare"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  for (const program of ["bwrap", "unshare"])
+    writeFileSync(path.join(folder, program), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
   return `${folder}:${process.env.PATH}`;
 }
 
@@ -115,8 +119,7 @@ describe("a main thread that blocks", () => {
     block("main");
     await gone(worker);
     expect(worker.process.signalCode).toBe("SIGKILL");
-    if (testTools.cage.includes("--pdeathsig"))
-      await vi.waitFor(() => expect(shop.runningInScratch()).toBe(false));
+    if (testTools.cage.endsWithParent) await vi.waitFor(() => expect(shop.runningInScratch()).toBe(false));
     await shop.recover();
     const second = await shop.launch();
     await shop.until(actionKey, claimed);
@@ -174,7 +177,7 @@ describe("work that stands still", () => {
   });
 });
 
-describe.skipIf(!isOffline(testTools))("a worker that meets an error which nobody catches", () => {
+describe.skipIf(!testTools.cage.isOffline)("a worker that meets an error which nobody catches", () => {
   it.each(["throwUncaught", "rejectUnhandled"] as const)(
     "J4 records it, ends FFmpeg, its machine and itself (%s)",
     async (fault) => {
@@ -193,7 +196,7 @@ describe.skipIf(!isOffline(testTools))("a worker that meets an error which nobod
   );
 });
 
-describe.skipIf(!isOffline(testTools))("a worker on a machine of its own", () => {
+describe.skipIf(!testTools.cage.isOffline)("a worker on a machine of its own", () => {
   it("J4 ends it after the job, and says on which the attempt ran", async () => {
     const { endedInstances, env } = await startEc2();
     const actionKey = await shop.admit(short);

@@ -13,6 +13,14 @@ export function requireFfmpeg() {
   );
 }
 
+/**
+ * Bubblewrap, which keeps FFmpeg to its own files on Linux. Installed where that needs no question; without it there
+ * are lesser cages, and the worker says so.
+ */
+export function offerBubblewrap() {
+  if (process.platform === "linux" && !has("bwrap")) install("bubblewrap");
+}
+
 function ffmpegProblem() {
   const ffmpeg = process.env.FFMPEG_PATH || "ffmpeg";
   const ffprobe = process.env.FFPROBE_PATH || "ffprobe";

@@ -1,14 +1,17 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@reelkeep/core/errors";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { EncodePlan } from "../stages/plan.ts";
 import { ffmpeg, testTools } from "../testing/media.ts";
+import { noCage } from "./cage.ts";
+import { encodeLimits, probeLimits } from "./limits.ts";
 import { type FfmpegProgress, progressReader } from "./progress.ts";
 import { type RunHandle, run } from "./run.ts";
-import { inputSandbox, inputUrl, isOffline } from "./tools.ts";
+import { inputSandbox, inputUrl } from "./tools.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -20,31 +23,25 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const endless = ["-v", "error", "-nostats", "-progress", "pipe:1", "-re", "-f", "lavfi"];
 const endlessArgs = [...endless, "-i", "testsrc2=size=32x32:rate=10", "-f", "null", "-"];
 
-/** One that has ended but wasn't fetched by its parent (state Z) is dead. */
-async function isAlive(pid: number): Promise<boolean> {
-  let state = "";
-  await run({ ...testTools, cage: [], ffmpeg: "ps" }, "ffmpeg", ["-o", "stat=", "-p", String(pid)], {
+/** The programs of this machine with these words; one that has ended but wasn't fetched by its parent (Z) is gone. */
+async function running(words: string): Promise<string[]> {
+  let list = "";
+  await run({ ...testTools, cage: noCage, ffmpeg: "ps" }, "ffmpeg", ["-eo", "stat=,args="], {
     onStdout: (chunk) => {
-      state += chunk;
+      list += chunk;
     },
   });
-  return state.trim() !== "" && !state.trim().startsWith("Z");
+  return list.split("\n").filter((line) => line.includes(words) && !line.startsWith("Z"));
 }
 
-/** A stand-in for a program that writes its pid and its child's, and ignores TERM. */
-async function stubbornProgram(): Promise<{ path: string; pids: () => Promise<number[]> }> {
+/** A stand-in for a program that has a child, and ignores TERM; and the words that nobody else starts a program with. */
+async function stubbornProgram(): Promise<{ path: string; child: string }> {
   const path = join(folder, "stubborn.sh");
-  const pidFile = join(folder, "pids");
-  const script = `#!/bin/sh
-trap '' TERM
-sleep 300 &
-echo "$$ $!" > ${pidFile}
-echo started
-wait
-sleep 300
-`;
-  await writeFile(path, script, { mode: 0o755 });
-  return { path, pids: async () => (await readFile(pidFile, "utf8")).trim().split(" ").map(Number) };
+  const child = `sleep 300.0${process.pid}`;
+  await writeFile(path, `#!/bin/sh\ntrap '' TERM\n${child} &\necho started\nwait\nsleep 300\n`, {
+    mode: 0o755,
+  });
+  return { path, child };
 }
 
 describe("running FFmpeg", () => {
@@ -60,19 +57,29 @@ describe("running FFmpeg", () => {
       .trim()
       .split("\n")
       .map((line) => line.split("=")[0]);
-    expect(names.toSorted()).toEqual(["AV_LOG_FORCE_NOCOLOR", "LC_ALL", "PATH"]);
+    // The folder that bubblewrap goes to is one of ours.
+    expect(names.filter((name) => name !== "PWD").toSorted()).toEqual([
+      "AV_LOG_FORCE_NOCOLOR",
+      "LC_ALL",
+      "PATH",
+    ]);
   });
 
   it("J3 an abort ends it and its children, also when they ignore TERM", async () => {
-    const { path, pids } = await stubbornProgram();
+    const { path, child } = await stubbornProgram();
     const abort = new AbortController();
     const reason = new AppError("lease-lost");
-    const running = run({ ...testTools, ffmpeg: path }, "ffmpeg", [], {
+    let seen: string[] = [];
+    const ending = run({ ...testTools, ffmpeg: path }, "ffmpeg", [], {
       signal: abort.signal,
-      onStdout: () => abort.abort(reason),
+      onStdout: async () => {
+        seen = await running(child);
+        abort.abort(reason);
+      },
     });
-    await expect(running).rejects.toBe(reason);
-    expect(await Promise.all((await pids()).map(isAlive))).toEqual([false, false]);
+    await expect(ending).rejects.toBe(reason);
+    expect(seen).toHaveLength(1);
+    expect([...(await running(child)), ...(await running(path))]).toEqual([]);
   });
 
   it("J3 one that is paused ends on abort too", async () => {
@@ -99,7 +106,9 @@ describe("running FFmpeg", () => {
   });
 
   it("J12 one that takes too long ends as stalled", async () => {
-    const running = run(testTools, "ffmpeg", endlessArgs, { timeoutSeconds: 0.3 });
+    const running = run(testTools, "ffmpeg", endlessArgs, {
+      limits: { ...probeLimits, wallSeconds: 0.3 },
+    });
     await expect(running).rejects.toMatchObject({ code: "stalled", retryable: true });
   });
 
@@ -117,31 +126,72 @@ describe("running FFmpeg", () => {
     expect(stderrTail.length).toBeLessThanOrEqual(8192);
     expect(stderrTail).toMatch(/last\n$/);
   });
+});
 
-  it.skipIf(testTools.cage.length === 0)(
-    "M1 it can read neither our environment nor our memory, where credentials are",
-    async () => {
-      for (const file of ["environ", "mem", "maps"]) {
-        const read = await run({ ...testTools, ffmpeg: "head" }, "ffmpeg", [
-          "-c1",
-          `/proc/${process.pid}/${file}`,
-        ]);
-        expect(read).toMatchObject({
-          exitCode: 1,
-          stderrTail: expect.stringMatching(/denied|not permitted/),
-        });
-      }
-    },
-  );
+describe.skipIf(!testTools.hasLimits)("the limits of one run", () => {
+  const limits = { ...probeLimits, fileBytes: 2 ** 20 };
+  const busy = ["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=60"];
+  const inFolder = () => ({ cwd: folder, files: { write: [folder] } });
 
-  it.skipIf(!isOffline(testTools))("M1 it has no network", async () => {
-    let interfaces = "";
-    await run({ ...testTools, ffmpeg: "cat" }, "ffmpeg", ["/proc/net/route"], {
+  it("M1 one that takes too much processor time ends for good", async () => {
+    const running = run(testTools, "ffmpeg", [...busy, "-f", "null", "-"], {
+      limits: { ...limits, cpuSeconds: 1 },
+    });
+    await expect(running).rejects.toMatchObject({
+      ...{ code: "too-demanding", retryable: false },
+      details: { limit: "processor" },
+    });
+  });
+
+  it("M1 one that takes too much memory ends for good", async () => {
+    const large = ["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=7680x4320", "-frames:v", "30"];
+    const running = run(testTools, "ffmpeg", [...large, "-c:v", "libx264", "-f", "null", "-"], {
+      limits: { ...limits, memoryBytes: 2 ** 28 },
+    });
+    await expect(running).rejects.toMatchObject({
+      ...{ code: "too-demanding", retryable: false },
+      details: { limit: "memory" },
+    });
+  });
+
+  it("M1 one that writes too large a file ends for good", async () => {
+    const running = run(testTools, "ffmpeg", [...busy, "-y", "-f", "rawvideo", "large.yuv"], {
+      ...inFolder(),
+      limits,
+    });
+    await expect(running).rejects.toMatchObject({
+      ...{ code: "too-demanding", retryable: false },
+      details: { limit: "file size" },
+    });
+    expect((await stat(join(folder, "large.yuv"))).size).toBeLessThanOrEqual(limits.fileBytes);
+  });
+
+  it("M1 it is nicer than we are, opens few files and leaves no core", async () => {
+    const script = 'echo "$(nice) $(ulimit -n) $(ulimit -c)"';
+    let said = "";
+    await run({ ...testTools, ffmpeg: "sh" }, "ffmpeg", ["-c", script], {
+      limits,
       onStdout: (chunk) => {
-        interfaces += chunk;
+        said += chunk;
       },
     });
-    expect(interfaces.trim().split("\n")).toHaveLength(1);
+    expect(said).toBe("10 512 0\n");
+  });
+
+  it("M5 a longer or larger video may take more, and a picture of 8K more memory than one of 1080p", () => {
+    const of = (side: number, expectedSeconds: number) =>
+      encodeLimits(
+        {
+          video: { coded: { width: side * 2, height: side }, frameRate: 30 },
+          renditions: [],
+          frameRate: 30,
+          expectedSeconds,
+        } as unknown as EncodePlan,
+        1e9,
+      );
+    expect(of(1080, 12 * 3600).cpuSeconds).toBeGreaterThan(12 * 3600);
+    expect(of(4320, 60).cpuSeconds).toBeGreaterThan(of(1080, 60).cpuSeconds);
+    expect(of(4320, 60).memoryBytes).toBeGreaterThan(of(1080, 60).memoryBytes);
   });
 });
 
@@ -155,7 +205,7 @@ describe("the sandbox for what people send", () => {
   /** The files that FFprobe opens for the trap, by its own account. */
   async function openedBy(trap: string, sandbox: readonly string[]): Promise<string[]> {
     const args = ["-v", "debug", ...sandbox, "-show_packets", inputUrl(trap)];
-    const { stderrTail } = await run(testTools, "ffprobe", args);
+    const { stderrTail } = await run(testTools, "ffprobe", args, { files: { read: [folder] } });
     const opened = [...stderrTail.matchAll(/Opening '([^']*)'/g)].map(([, name]) => basename(name!));
     return [...new Set(opened)];
   }

@@ -1,8 +1,12 @@
 /** Runs one FFmpeg program to its end, or ends it. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { AppError } from "@reelkeep/core/errors";
-import { bareEnvironment, type MediaTools } from "./tools.ts";
+import { monotonicMs } from "../lease-protocol.ts";
+import { bareEnvironment, cagedCommand, filesOfProgram, type RunFiles } from "./cage.ts";
+import { limitMet, limitWords, niceWords, type RunLimits } from "./limits.ts";
+import type { MediaTools } from "./tools.ts";
 
 /** What a stage hands on to each program that it runs. */
 export interface RunWatch {
@@ -16,8 +20,12 @@ export interface RunOptions extends RunWatch {
   readonly onStdout?: (chunk: string) => void;
   /** Told the process as soon as it runs, so that it can be paused. */
   readonly onStart?: (handle: RunHandle) => void;
+  /** One of the folders to write. */
   readonly cwd?: string;
-  readonly timeoutSeconds?: number;
+  /** All that the program may read and write; nothing by default. Enforced where the cage can (`confinesFiles`). */
+  readonly files?: RunFiles;
+  /** Without them only the file's own end, or the signal, ends it. */
+  readonly limits?: RunLimits;
 }
 
 export interface RunHandle {
@@ -28,6 +36,7 @@ export interface RunHandle {
 
 /** How a program ended by itself. */
 export interface RunResult {
+  /** 128 and the signal's number where one ended it. */
   readonly exitCode: number;
   /** The last lines of its log, for our logs alone. */
   readonly stderrTail: string;
@@ -35,12 +44,14 @@ export interface RunResult {
 
 const killGraceSeconds = 5;
 const stderrTailChars = 8_192;
+/** Node's timers go no further: 24 days. */
+const timeoutMsMax = 2 ** 31 - 1;
 
 /**
- * Runs `program` in its own process group, without stdin, without our environment, and without the network where
- * the system allows that. Any exit code is returned.
- * @throws AppError `worker-failed` when it can't be started, `stalled` after `timeoutSeconds`; the signal's reason
- * when aborted; and whatever `onStdout` throws.
+ * Runs `program` in its own process group, without stdin, without our environment, in the cage that the system has,
+ * and within its limits. Any exit code is returned.
+ * @throws AppError `worker-failed` when it can't be started, `stalled` after `limits.wallSeconds`, `too-demanding`
+ * when it met another limit; the signal's reason when aborted; and whatever `onStdout` throws.
  */
 export async function run(
   tools: MediaTools,
@@ -49,8 +60,9 @@ export async function run(
   options: RunOptions = {},
 ): Promise<RunResult> {
   options.signal?.throwIfAborted();
-  const [command, ...words] = [...tools.cage, tools[program], ...args];
-  const child = spawn(command!, words, {
+  const [command, ...words] = commandOf(tools, program, args, options);
+  const startedMs = monotonicMs();
+  const child = spawn(command, words, {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
     env: bareEnvironment(tools.path),
@@ -73,10 +85,39 @@ export async function run(
     options.onMove?.();
     await drained;
     termination.throwIfEnded();
-    return { exitCode, stderrTail: await stderrTail };
+    const result = { exitCode, stderrTail: await stderrTail };
+    requireOwnEnd(program, options.limits, { ...result, ranSeconds: (monotonicMs() - startedMs) / 1000 });
+    return result;
   } finally {
     termination.dispose();
   }
+}
+
+function commandOf(
+  tools: MediaTools,
+  program: "ffmpeg" | "ffprobe",
+  args: readonly string[],
+  { files = {}, cwd, limits }: RunOptions,
+) {
+  const limited = limits && tools.hasLimits ? limitWords(limits, tools.cage) : niceWords;
+  const read = [...filesOfProgram(tools[program]), ...(files.read ?? [])];
+  return cagedCommand(tools.cage, { ...files, read }, cwd, [...limited, tools[program], ...args]);
+}
+
+/** What the words before FFmpeg say when they fail; FFmpeg's own lines begin otherwise. */
+const cageFailure = /^(?:bwrap|unshare|setpriv|prlimit|nice): /;
+
+/** @throws AppError `too-demanding` when a limit was met, `worker-failed` when the program wasn't reached. */
+function requireOwnEnd(
+  program: "ffmpeg" | "ffprobe",
+  limits: RunLimits | undefined,
+  ended: RunResult & { readonly ranSeconds: number },
+): void {
+  const limit = limits ? limitMet(program, limits, ended) : null;
+  const cause = new Error(`${program} ended with ${ended.exitCode}: ${ended.stderrTail}`);
+  if (limit) throw new AppError("too-demanding", { cause, details: { limit } });
+  if (ended.exitCode !== 0 && cageFailure.test(ended.stderrTail))
+    throw new AppError("worker-failed", { cause });
 }
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
@@ -84,7 +125,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 const exitOf = (child: Child): Promise<number> =>
   new Promise((resolve, reject) => {
     child.once("error", (cause) => reject(new AppError("worker-failed", { cause })));
-    child.once("close", (code) => resolve(code ?? 255));
+    child.once("close", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
 
 async function collectTail(stream: Readable): Promise<string> {
@@ -100,7 +141,7 @@ async function feed(stream: Readable, onChunk: (chunk: string) => void): Promise
 }
 
 /** Ends the child once, for the first reason given, and remembers the reason. */
-function terminateOnDemand(child: Child, { signal, timeoutSeconds }: RunOptions) {
+function terminateOnDemand(child: Child, { signal, limits }: RunOptions) {
   let ended: { readonly reason: unknown } | null = null;
   let killTimer: NodeJS.Timeout | undefined;
   const end = (reason: unknown) => {
@@ -114,9 +155,8 @@ function terminateOnDemand(child: Child, { signal, timeoutSeconds }: RunOptions)
   const onAbort = () => end(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   const timeout =
-    timeoutSeconds === undefined
-      ? undefined
-      : setTimeout(() => end(new AppError("stalled")), timeoutSeconds * 1000);
+    limits &&
+    setTimeout(() => end(new AppError("stalled")), Math.min(limits.wallSeconds * 1000, timeoutMsMax));
   return {
     end,
     isUnderWay: () => ended !== null,

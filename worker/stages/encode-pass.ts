@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@reelkeep/core/errors";
 import { storyboardSheetName } from "@reelkeep/core/object-keys";
 import { encodeArgs, type PassOrder, segmentListName, sheetFileName } from "../ffmpeg/args.ts";
+import { encodeLimits } from "../ffmpeg/limits.ts";
 import { type FfmpegProgress, progressReader } from "../ffmpeg/progress.ts";
 import { type RunHandle, run } from "../ffmpeg/run.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
@@ -84,6 +85,8 @@ export async function encodePass(order: PassOrder, options: PassOptions): Promis
   const running = run(tools, "ffmpeg", encodeArgs(order), {
     signal,
     cwd: workFolder,
+    files: { read: [order.sourcePath], write: [workFolder] },
+    limits: encodeLimits(order.plan, (await stat(order.sourcePath)).size, secondsOfPass(order)),
     onStart: (started) => {
       handle = started;
     },
@@ -127,6 +130,10 @@ export async function encodePass(order: PassOrder, options: PassOptions): Promis
     throw error;
   }
 }
+
+/** How much of the film it encodes; a run over all of it may meet more than the header states. */
+const secondsOfPass = ({ plan, pass: { window } }: PassOrder): number =>
+  window?.endSeconds == null ? plan.expectedSeconds : window.endSeconds - window.startSeconds;
 
 async function storeSheets(
   { workFolder, store, firstSheet }: PassOptions,

@@ -2,7 +2,9 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { posterName } from "@reelkeep/core/object-keys";
+import { AppError } from "@reelkeep/core/errors";
 import { posterArgs } from "../ffmpeg/args.ts";
+import { posterLimits } from "../ffmpeg/limits.ts";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
 import type { OutputStore } from "./output-store.ts";
@@ -10,7 +12,6 @@ import type { EncodePlan } from "./plan.ts";
 import { putFile } from "./put-file.ts";
 
 const suggestions = 3;
-const timeoutSeconds = 120;
 
 /**
  * Stores up to three suggestions from different parts of the film, none of them black or the same; where all of it is black,
@@ -30,7 +31,11 @@ export async function storePosters(
   const make = async (at: { seconds: number; lit: boolean }) => {
     const name = posterName(names.length + 1);
     const path = join(workFolder, name);
-    await run(tools, "ffmpeg", posterArgs(plan, sourcePath, path, at), { ...watch, timeoutSeconds });
+    await run(tools, "ffmpeg", posterArgs(plan, sourcePath, path, at), {
+      ...watch,
+      files: { read: [sourcePath], write: [workFolder] },
+      limits: posterLimits,
+    }).catch(unlessTooDemanding);
     const picture = await readFile(path, "base64").catch(() => "");
     if (picture !== "" && !pictures.has(picture)) {
       await putFile(store, name, path, watch.signal);
@@ -43,4 +48,9 @@ export async function storePosters(
     if (names.length < suggestions) await make({ seconds, lit: true });
   if (names.length === 0) await make({ seconds: 0, lit: false });
   return names;
+}
+
+/** The video is there; one picture of it isn't worth more than its limits. */
+function unlessTooDemanding(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== "too-demanding") throw error;
 }

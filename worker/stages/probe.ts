@@ -5,6 +5,7 @@ import { displayedSize, type Ratio, type Rotation, type Size } from "@reelkeep/c
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
 import { checkVideoFacts, requireVideo } from "@reelkeep/core/upload/admission";
 import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
+import { probeLimits } from "../ffmpeg/limits.ts";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
 import { type FfprobeAnswer, type FfprobeFrame, type FfprobeStream, parseFfprobe } from "./ffprobe-json.ts";
@@ -80,7 +81,6 @@ export interface SourceProbe {
   readonly subtitles: readonly SubtitlesProbe[];
 }
 
-const probeTimeoutSeconds = 120;
 /** Each costs a run of ffprobe, and a file may claim thousands. Films come with ten or so. */
 const audioTracksMax = 16;
 /** What a file's names and tags may make ffprobe write; honest files stay far below 1 MB. */
@@ -95,7 +95,8 @@ const packetsToTry = [24, 2_000];
 /**
  * Probes a local file.
  * @throws AppError `empty-file`, `not-a-video`, `unreadable-file`, `no-video-track`, `unsupported-codec`,
- * `encrypted-video`, `undecodable-video`, `unsupported-hdr`, `video-too-long` or `video-too-big`: all permanent.
+ * `encrypted-video`, `undecodable-video`, `unsupported-hdr`, `video-too-long`, `video-too-big` or `too-demanding`: all
+ * permanent.
  */
 export async function probeSource(
   tools: MediaTools,
@@ -157,7 +158,8 @@ async function ffprobe(
   const args = ["-v", "error", "-of", "json", ...inputSandbox, ...show, inputUrl(path)];
   const { exitCode } = await run(tools, "ffprobe", args, {
     ...watch,
-    timeoutSeconds: probeTimeoutSeconds,
+    files: { read: [path] },
+    limits: probeLimits,
     onStdout: (chunk) => {
       text += chunk;
       if (text.length > answerCharsMax) throw new AppError("unreadable-file");

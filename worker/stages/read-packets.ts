@@ -1,4 +1,5 @@
 /** A stream's packets as its container lists them, without decoding. */
+import { scanLimits } from "../ffmpeg/limits.ts";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
 
@@ -12,13 +13,10 @@ export interface Packet {
   readonly isUnfit: boolean;
 }
 
-/** 100 GB from a slow disk take half of it. */
-const timeoutSeconds = 3600;
-
 /**
  * Hands every packet of a stream to `take` until that answers false; one line at a time, so that memory stays small.
  * `startSeconds` is when the container begins, which FFmpeg counts from.
- * @throws AppError `stalled` after an hour; or the signal's reason.
+ * @throws AppError `stalled` after an hour, `too-demanding`; or the signal's reason.
  */
 export async function readPackets(
   tools: MediaTools,
@@ -54,7 +52,8 @@ export async function readPackets(
     await run(tools, "ffprobe", args, {
       ...watch,
       signal,
-      timeoutSeconds,
+      files: { read: [path] },
+      limits: scanLimits,
       onStdout: (chunk) => {
         const lines = (rest + chunk).split("\n");
         rest = lines.pop() ?? "";

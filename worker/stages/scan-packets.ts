@@ -1,4 +1,5 @@
 /** What a stream's packets say of its length, whatever its container's header says. */
+import { scanLimits } from "../ffmpeg/limits.ts";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
 
@@ -11,13 +12,10 @@ export interface PacketSpan {
   readonly endSeconds: number;
 }
 
-/** 100 GB from a slow disk take half of it. */
-const scanTimeoutSeconds = 3600;
-
 /**
  * Reads a stream's packets without decoding them: all, which reads the whole file, or those from `fromSeconds` (of
  * the container's clock) on, found by seeking. Memory stays small. Null where there are none with a time.
- * @throws AppError `stalled` after an hour.
+ * @throws AppError `stalled` after an hour, `too-demanding` at another limit.
  */
 export async function scanPackets(
   tools: MediaTools,
@@ -37,7 +35,8 @@ export async function scanPackets(
   ];
   await run(tools, "ffprobe", args, {
     ...watch,
-    timeoutSeconds: scanTimeoutSeconds,
+    files: { read: [path] },
+    limits: scanLimits,
     onStdout: (chunk) => {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseWebvtt, segmentWebvtt } from "@reelkeep/core/captions/webvtt";
 import { segmentName } from "@reelkeep/core/object-keys";
 import { clockStartSeconds, subtitlesArgs, subtitlesFileName } from "../ffmpeg/args.ts";
+import { subtitlesLimits } from "../ffmpeg/limits.ts";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
 import type { EncodedTrack } from "./encode.ts";
@@ -14,7 +15,6 @@ import type { StoredSegment } from "./segment-uploader.ts";
 
 /** All subtitles of a film of hours have less than this. */
 const fileBytesMax = 16 * 1024 * 1024;
-const timeoutSeconds = 3600;
 
 /**
  * Stores the subtitles that can be read, for a film of `durationSeconds`. They are extras: what can't be read, or
@@ -37,7 +37,8 @@ export async function storeSubtitles(
       await run(tools, "ffmpeg", subtitlesArgs(some, sourcePath), {
         ...watch,
         cwd: workFolder,
-        timeoutSeconds,
+        files: { read: [sourcePath], write: [workFolder] },
+        limits: subtitlesLimits,
       })
     ).exitCode === 0;
   // One look through the file for all; where one of them fails, each by itself.

@@ -490,19 +490,29 @@ export const mutations: readonly Mutation[] = [
   },
   {
     bug: "Let a decoder read the worker's credentials",
-    file: "worker/ffmpeg/tools.ts",
-    from: '["unshare", "--user", "--net", "setpriv", "--no-new-privs"],',
-    to: '["unshare", "--net"],',
+    file: "worker/ffmpeg/cage.ts",
+    from: '["unshare", "--user", "--net", "setpriv", "--no-new-privs", ...leash]',
+    to: '["unshare", "--net", ...leash]',
     caughtBy: {
-      file: "worker/ffmpeg/run.test.ts",
+      file: "worker/ffmpeg/cage.test.ts",
       title: "M1 it can read neither our environment nor our memory",
+    },
+  },
+  {
+    bug: "Let a decoder read every file of the worker's user",
+    file: "worker/ffmpeg/cage.ts",
+    from: '    ...["--remount-ro", "/"],\n',
+    to: '    ...["--ro-bind", "/", "/"],\n',
+    caughtBy: {
+      file: "worker/ffmpeg/cage.test.ts",
+      title: "M1 it sees the files of its call alone",
     },
   },
   {
     bug: "Decode on EC2 without a cage",
     file: "worker/main.ts",
-    from: '  if (machineKind === "ec2")\n',
-    to: '  if (machineKind === "ec2" && leaving.signal.aborted)\n',
+    from: '  if (machineKind === "ec2" && !cage.isOffline)\n',
+    to: '  if (machineKind === "ec2" && !cage.isOffline && leaving.signal.aborted)\n',
     caughtBy: {
       file: "worker/watchdog.test.ts",
       title: "M1 J4 touches no job where FFmpeg can't be kept from the network",
