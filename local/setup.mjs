@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { installPackages } from "./setup/packages.mjs";
-import { offerBubblewrap, requireBrowser, requireFfmpeg } from "./setup/programs.mjs";
+import { requireBrowser, requireFfmpeg } from "./setup/programs.mjs";
 import { SetupError, say } from "./setup/say.mjs";
 
 /**
@@ -15,37 +15,32 @@ import { SetupError, say } from "./setup/say.mjs";
  * @type {Record<string, { needs?: (() => void)[], steps: string[][], inCallersFolder?: boolean }>}
  */
 const tasks = {
-  start: {
-    needs: [requireFfmpeg, offerBubblewrap],
-    steps: [["local/prepare.ts", "start"], ["dist/start.js"]],
-  },
+  start: { needs: [requireFfmpeg], steps: [["local/prepare.ts", "start"], ["dist/start.js"]] },
   dev: {
-    needs: [requireFfmpeg, offerBubblewrap],
+    needs: [requireFfmpeg],
     steps: [
       ["local/prepare.ts", "dev"],
       ["dist/start.js", "--dev"],
     ],
   },
-  build: { needs: [requireFfmpeg, offerBubblewrap], steps: [["local/prepare.ts", "start"]] },
-  test: { needs: [requireFfmpeg, offerBubblewrap, requireBrowser], steps: [["local/test.ts"]] },
-  "test:faults": { needs: [requireFfmpeg, offerBubblewrap], steps: [["local/test.ts", "--only-faults"]] },
-  "test:corpus": { needs: [requireFfmpeg, offerBubblewrap], steps: [["local/test.ts", "--only-corpus"]] },
-  "test:mutations": { needs: [requireFfmpeg, offerBubblewrap], steps: [["e2e/faults/mutations/run.ts"]] },
-  e2e: {
-    needs: [requireFfmpeg, offerBubblewrap, requireBrowser],
-    steps: [["local/test.ts", "--only-browser"]],
-  },
+  build: { needs: [requireFfmpeg], steps: [["local/prepare.ts", "start"]] },
+  test: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts"]] },
+  "test:faults": { needs: [requireFfmpeg], steps: [["local/test.ts", "--only-faults"]] },
+  "test:corpus": { needs: [requireFfmpeg], steps: [["local/test.ts", "--only-corpus"]] },
+  "fuzz:media": { needs: [requireFfmpeg], steps: [["worker/testing/fuzz/media.ts"]] },
+  "test:mutations": { needs: [requireFfmpeg], steps: [["e2e/faults/mutations/run.ts"]] },
+  e2e: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts", "--only-browser"]] },
   check: { steps: [["local/check.ts"]] },
   "bench:jobs": {
-    needs: [requireFfmpeg, offerBubblewrap],
+    needs: [requireFfmpeg],
     steps: [["local/prepare.ts", "start"], ["bench/jobs.ts"]],
   },
   "bench:transcode": {
-    needs: [requireFfmpeg, offerBubblewrap],
+    needs: [requireFfmpeg],
     steps: [["local/prepare.ts", "bundle"], ["bench/transcode.ts"]],
   },
   transcode: {
-    needs: [requireFfmpeg, offerBubblewrap],
+    needs: [requireFfmpeg],
     steps: [["local/prepare.ts", "transcode"], ["dist/transcode.js"]],
     inCallersFolder: true,
   },

@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { SetupError, say } from "./say.mjs";
 
-/** FFmpeg and ffprobe, 5.1 or newer, with libx264. Installed where that needs no question. */
+/** FFmpeg and ffprobe, 5.1 or newer, with libx264, and what confines them. Installed where that needs no question. */
 export function requireFfmpeg() {
+  offerBubblewrap();
   let problem = ffmpegProblem();
   if (!problem) return;
   if (!process.env.FFMPEG_PATH && !process.env.FFPROBE_PATH && install("ffmpeg")) problem = ffmpegProblem();
@@ -14,12 +17,15 @@ export function requireFfmpeg() {
 }
 
 /**
- * Bubblewrap, which keeps FFmpeg to its own files on Linux. Installed where that needs no question; without it there
- * are lesser cages, and the worker says so.
+ * Bubblewrap, which keeps FFmpeg to its own files on Linux. Asked for once for each installation of packages: without
+ * it there are lesser cages, and the worker says so.
  */
-export function offerBubblewrap() {
-  if (process.platform === "linux" && !has("bwrap")) install("bubblewrap");
+function offerBubblewrap() {
+  if (process.platform !== "linux" || has("bwrap") || existsSync(refusedMark)) return;
+  if (!install("bubblewrap")) writeFileSync(refusedMark, "");
 }
+
+const refusedMark = fileURLToPath(new URL("../../node_modules/.no-bubblewrap", import.meta.url));
 
 function ffmpegProblem() {
   const ffmpeg = process.env.FFMPEG_PATH || "ffmpeg";
