@@ -251,6 +251,8 @@ describe("M7 what must hold of a playlist", () => {
   it("M7 no target duration is below a rounded segment, and none is zero", () => {
     expect(targetDurationOf([6.006, 8.1])).toBe(8);
     expect(targetDurationOf([0.2])).toBe(1);
+    // Written with six decimals it is 1.5.
+    expect(targetDurationOf([1.49999999])).toBe(2);
     fc.assert(
       fc.property(fc.array(micros), (durations) => {
         const target = targetDurationOf(durations);

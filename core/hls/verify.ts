@@ -17,9 +17,12 @@ export function resolveReference(playlistName: string, uri: string): string | nu
   return path.join("/");
 }
 
-/** RFC 8216 §4.3.3.1: rounded to the nearest whole second, no EXTINF exceeds it. */
+/**
+ * RFC 8216 §4.3.3.1: rounded to the nearest whole second, no EXTINF exceeds it. What is rounded is the EXTINF as it is
+ * written, with six decimals: 1.4999999 s are 1.500000, and that is 2.
+ */
 export const targetDurationOf = (durationsSeconds: readonly number[]): number =>
-  Math.max(1, ...durationsSeconds.map(Math.round));
+  Math.max(1, ...durationsSeconds.map((seconds) => Math.round(Number(seconds.toFixed(6)))));
 
 /** Problems of a finished media playlist that lies at `name` below the version's prefix. */
 export function verifyMediaPlaylist(playlist: MediaPlaylist, name: string): string[] {

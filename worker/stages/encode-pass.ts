@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@reelkeep/core/errors";
 import { storyboardSheetName } from "@reelkeep/core/object-keys";
 import { encodeArgs, type PassOrder, segmentListName, sheetFileName } from "../ffmpeg/args.ts";
+import { encoderFailure } from "../ffmpeg/encoder-failure.ts";
 import { encodeLimits } from "../ffmpeg/limits.ts";
 import { type FfmpegProgress, progressReader } from "../ffmpeg/progress.ts";
 import { type RunHandle, run } from "../ffmpeg/run.ts";
@@ -49,7 +50,7 @@ export const foldersOf = (pass: Pass): string[] => [
 
 /**
  * Runs a pass below the work folder and stores all that it makes. Resolves once that lies in storage.
- * @throws AppError `encoder-failed`, `disk-full`, or what storage threw; or the signal's reason.
+ * @throws AppError `encoder-failed`, `unreadable-file`, `disk-full`, `too-demanding`, or what storage threw; or the signal's reason.
  */
 export async function encodePass(order: PassOrder, options: PassOptions): Promise<CompletedPass> {
   const { pass } = order;
@@ -110,13 +111,14 @@ export async function encodePass(order: PassOrder, options: PassOptions): Promis
         handle?.resume();
       }
     }
-    const { exitCode, stderrTail } = await running;
-    if (exitCode !== 0) throw encoderFailure(exitCode, stderrTail);
+    const result = await running;
+    if (result.exitCode !== 0) throw encoderFailure(result);
     await collect();
     const sheets = pass.window ? await storeSheets(options, signal) : [];
     await uploader.drain();
     for (const folder of folders)
-      if (segments[folder]!.length === 0) throw encoderFailure(0, `no segment of ${folder} was written`);
+      if (segments[folder]!.length === 0)
+        throw new AppError("encoder-failed", { cause: new Error(`no segment of ${folder} was written`) });
     const inOrder = (folder: string) => segments[folder]!.toSorted((a, b) => a.number - b.number);
     return {
       name: pass.name,
@@ -155,11 +157,6 @@ async function storeSheets(
 /** What a run that failed left behind isn't met by the next one. */
 export async function clearWorkFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
-}
-
-function encoderFailure(exitCode: number, stderrTail: string): AppError {
-  const code = /No space left on device/.test(stderrTail) ? "disk-full" : "encoder-failed";
-  return new AppError(code, { cause: new Error(`FFmpeg ended with ${exitCode}: ${stderrTail}`) });
 }
 
 /** On a full disk FFmpeg leaves torn lists and segments behind, which are met before it says why. */

@@ -59,7 +59,7 @@ export const textTraps: Readonly<Record<string, (bait: Bait) => string>> = {
   "an HLS playlist that names a file": ({ path }) => playlist(path),
   "an HLS playlist that names an address": ({ url }) => playlist(url),
   "an HLS playlist whose key is a file": ({ path }) =>
-    playlist(path, `#EXT-X-KEY:METHOD=AES-128,URI="file://${path}"`),
+    playlist("missing.ts", `#EXT-X-KEY:METHOD=AES-128,URI="file://${path}"`),
   "an HLS playlist whose segment is concat: of two files": ({ path }) => playlist(`concat:${path}|${path}`),
   "a DASH manifest that names a file": ({ path }) => manifest(folderOf(path), nameOf(path)),
   "a DASH manifest that names an address": ({ url }) => manifest(folderOf(url), nameOf(url)),
@@ -163,8 +163,6 @@ export function movieOfAlias(movie: Buffer, path: string): Buffer {
   name[0] = Math.min(63, nameOf(path).length);
   name.write(nameOf(path), 1, 63, "latin1");
   const volume = Buffer.alloc(28);
-  volume[0] = 1;
-  volume.write("/", 1, "latin1");
   const absolute = Buffer.from(path + (path.length % 2 ? "\0" : ""), "latin1");
   const record = Buffer.concat([
     Buffer.alloc(10),
@@ -172,7 +170,8 @@ export function movieOfAlias(movie: Buffer, path: string): Buffer {
     Buffer.alloc(12),
     name,
     Buffer.alloc(16),
-    Buffer.from([0, 1, 0, 1]),
+    // No levels between the two files, so that the absolute path is what counts.
+    Buffer.alloc(4),
     Buffer.alloc(16),
     Buffer.from([0, 2, absolute.length >> 8, absolute.length & 255]),
     absolute,

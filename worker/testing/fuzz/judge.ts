@@ -1,7 +1,7 @@
 /** What must hold whatever a file is: judged from outside, by programs that share nothing with ours. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { AppError, errorInfo } from "@reelkeep/core/errors";
@@ -43,21 +43,23 @@ export async function judgeOutput(folder: string): Promise<string | null> {
     const playlist = await read(name);
     if (playlist.isMasterPlaylist || !playlist.endlist || playlist.segments.length === 0)
       return `${name} isn't a whole media playlist`;
+    const segments: Buffer[] = [];
     for (const { uri } of playlist.segments) {
-      const size = await stat(join(folder, dirname(name), uri)).then(
-        (found) => found.size,
-        () => 0,
-      );
-      if (size === 0) return `${name} lists ${uri}, which isn't there`;
+      const bytes = await readFile(join(folder, dirname(name), uri)).catch(() => null);
+      if (!bytes?.length) return `${name} lists ${uri}, which isn't there`;
+      segments.push(bytes);
     }
-    const problem = await decode(join(folder, name));
+    const joined = join(folder, `${dirname(name)}.joined`);
+    await writeFile(joined, Buffer.concat(segments));
+    const problem = await decode(joined);
     if (problem) return `${name} doesn't decode: ${problem}`;
   }
   return null;
 }
 
-async function decode(playlist: string): Promise<string> {
-  const args = ["-v", "error", "-nostdin", "-xerror", "-i", playlist, "-f", "null", "-"];
+/** The format is told, because FFmpeg takes a few packets alone for another one. */
+async function decode(path: string): Promise<string> {
+  const args = ["-v", "error", "-nostdin", "-xerror", "-f", "mpegts", "-i", path, "-f", "null", "-"];
   const failed = (error: Error) => ({ stderr: error.message });
   const { stderr } = await execFileAsync(testTools.ffmpeg, args).catch(failed);
   // Of the null output, about frames that are closer together than its clock.
