@@ -84,8 +84,7 @@ export async function encode(
       onStored: told,
       firstSheet: 1 + done.reduce((count, { sheets }) => count + sheets.length, 0),
     }).catch((error: unknown) => {
-      const isOurs =
-        error instanceof AppError && ["encoder-failed", "unreadable-file"].includes(error.code);
+      const isOurs = error instanceof AppError && ["encoder-failed", "unreadable-file"].includes(error.code);
       if (isOurs && (plan.copied || plan.windows.length > 1)) throw new PlanRefused(error);
       throw error;
     });

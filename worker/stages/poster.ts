@@ -1,8 +1,8 @@
 /** Pictures that may stand for the video (M11). */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { posterName } from "@reelkeep/core/object-keys";
 import { AppError } from "@reelkeep/core/errors";
+import { posterName } from "@reelkeep/core/object-keys";
 import { posterArgs } from "../ffmpeg/args.ts";
 import { posterLimits } from "../ffmpeg/limits.ts";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
