@@ -108,7 +108,7 @@ interface Run {
 
 /** Download and transcode, in a scratch folder that is gone afterwards. */
 async function work(
-  { db, store, tools, scratchFolder }: WorkerContext,
+  { db, store, tools, scratchFolder, log }: WorkerContext,
   { job, attempt, lease, signal, progress }: Run,
 ): Promise<TranscodeResult> {
   const profile = findProfile(job.profile);
@@ -138,6 +138,7 @@ async function work(
     store: bucketOutput(store, attempt.outputPrefix),
     earlier: earlier.map(({ outputPrefix }) => earlierOutput(store, outputPrefix, attempt.outputPrefix)),
     signal,
+    onTakenOver: (passes) => log.info({ passes }, "went on from an earlier attempt"),
     onMove: lease.moved,
     onStage: progress.stage,
     onPlan: progress.plan,

@@ -43,6 +43,7 @@ export interface TranscodeOptions {
   readonly onStage?: (stage: Stage) => void;
   readonly onPlan?: (plan: EncodePlan) => void | Promise<void>;
   readonly onProgress?: (progress: EncodeProgress) => void;
+  readonly onTakenOver?: (passes: readonly string[]) => void;
   readonly onSegmentStored?: (segment: StoredSegment) => void;
   readonly onRenditionComplete?: (rendition: CompleteRendition) => void | Promise<void>;
 }

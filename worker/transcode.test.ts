@@ -64,7 +64,9 @@ describe("the transcode command", () => {
         },
       ],
     });
-    expect((await readdir(out)).toSorted()).toEqual(["240p", "audio", "master.m3u8", "poster-1.jpg"]);
+    expect((await readdir(out)).toSorted()).toEqual([
+      ...["240p", "audio", "master.m3u8", "poster-1.jpg", "poster-2.jpg", "poster-3.jpg", "storyboard"],
+    ]);
   });
 
   it("M1 a file that isn't a video is rejected with status 2, and nothing is written", async () => {

@@ -39,6 +39,8 @@ export interface EncodeOptions {
   /** Outputs of earlier attempts of the same job, the newest first; undefined where no later one will ask. */
   readonly earlier?: readonly EarlierOutput[];
   readonly preview?: PreviewWriter | undefined;
+  /** Told the passes that an earlier attempt had finished. */
+  readonly onTakenOver?: ((passes: readonly string[]) => void) | undefined;
   /** Told only when there is progress. */
   readonly onProgress?: ((progress: EncodeProgress) => void) | undefined;
   readonly onSegmentStored?: ((segment: StoredSegment) => void) | undefined;
@@ -72,6 +74,7 @@ export async function encode(
     if (options.earlier) await writeCheckpoint(store, { plan, preset }, pass, signal);
   };
   const done = await takeOver(options.earlier ?? [], { plan, preset, passes }, signal);
+  if (done.length > 0) options.onTakenOver?.(done.map(({ name }) => name));
   for (const segment of done.flatMap(({ segments }) => Object.values(segments).flat())) told(segment);
   for (const pass of passes.slice(0, done.length)) tracker.skip(pass);
   for (const pass of done) await note(pass);

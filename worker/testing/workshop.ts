@@ -144,11 +144,15 @@ export async function openWorkshop({ database, storage, script, policy }: Worksh
 
     /** A moving picture with sound, cheap to make. */
     makeVideo(name: string, seconds: number, size: string): Uint8Array {
-      const file = path.join(folder, name);
-      const inputs = ["-f", "lavfi", "-i", `testsrc2=s=${size}:r=25:d=${seconds}`];
       const sound = ["-f", "lavfi", "-i", `sine=d=${seconds}`, "-c:a", "aac", "-shortest"];
+      return this.makeFilm(name, ["-i", `testsrc2=s=${size}:r=25:d=${seconds}`, ...sound]);
+    },
+
+    /** A film of what FFmpeg's own sources give; the first of them is a picture. */
+    makeFilm(name: string, sources: readonly string[]): Uint8Array {
+      const file = path.join(folder, name);
       const codecs = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"];
-      execFileSync(testTools.ffmpeg, ["-v", "error", ...inputs, ...sound, ...codecs, file]);
+      execFileSync(testTools.ffmpeg, ["-v", "error", "-f", "lavfi", ...sources, ...codecs, file]);
       return readFileSync(file);
     },
 
