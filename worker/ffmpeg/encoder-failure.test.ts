@@ -29,6 +29,7 @@ it.each([
   [69, "", "unreadable-file"],
   [139, "", "unreadable-file"],
   [134, "", "unreadable-file"],
+  [1, "Error reinitializing filters!", "unreadable-file"],
   [137, "", "encoder-failed"],
   [1, "", "encoder-failed"],
   [1, "av_interleaved_write_frame(): No space left on device", "disk-full"],

@@ -11,6 +11,9 @@ const crashes = (["SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"] as const).
   (signal) => 128 + constants.signals[signal],
 );
 
+/** A picture that changes in the middle of the stream into one that no filter can take, e.g. of a negative shape. */
+const impossiblePicture = /Error reinitializing filters|Error while processing the decoded data/;
+
 /**
  * What an end other than success means: `disk-full`, `unreadable-file` where the source is to blame, which is for
  * good, else `encoder-failed`. FFmpeg's log is the cause, for our logs alone.
@@ -18,6 +21,7 @@ const crashes = (["SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"] as const).
 export function encoderFailure({ exitCode, stderrTail }: RunResult): AppError {
   const cause = new Error(`FFmpeg ended with ${exitCode}: ${stderrTail}`);
   if (/No space left on device/.test(stderrTail)) return new AppError("disk-full", { cause });
-  const isTheFile = exitCode === tooManyErrors || crashes.includes(exitCode);
+  const isTheFile =
+    exitCode === tooManyErrors || crashes.includes(exitCode) || impossiblePicture.test(stderrTail);
   return new AppError(isTheFile ? "unreadable-file" : "encoder-failed", { cause });
 }
