@@ -25,6 +25,20 @@ describe("the probe of a file that promises much", () => {
     expect(audio[0]).toMatchObject({ index: 20, isDefault: true });
   });
 
+  it.each(["mkv", "mp4", "mpg"])(
+    "M1 a sound or a picture that comes a day later makes a video of a day, which is too long (%s)",
+    async (container) => {
+      const codecs = ["-c:v", "mpeg2video", "-c:a", "mp2", "-fps_mode", "passthrough"];
+      const late = ["-itsoffset", "80000", "-f", "lavfi", "-i", "sine=d=0.4"];
+      const sound = join(folder, `late-sound.${container}`);
+      await ffmpeg(...picture, ...late, ...codecs, sound);
+      await expect(probeSource(testTools, sound, hlsTsV1)).rejects.toMatchObject({ code: "video-too-long" });
+      const seen = join(folder, `late-picture.${container}`);
+      await ffmpeg("-f", "lavfi", "-i", "sine=d=0.4", "-itsoffset", "80000", ...picture, ...codecs, seen);
+      await expect(probeSource(testTools, seen, hlsTsV1)).rejects.toMatchObject({ code: "video-too-long" });
+    },
+  );
+
   it("M1 names that would fill the worker's memory end the job as unreadable-file", async () => {
     const tags = join(folder, "tags.txt");
     const path = join(folder, "tags.mkv");

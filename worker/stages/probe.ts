@@ -130,11 +130,23 @@ export async function probeSource(
     audio: sound ? [sound, ...others] : [],
     subtitles: textSubtitles(answer.streams),
   };
-  if (!sound || known.container.startsWith("mov")) return known;
+  if (!sound || known.container.startsWith("mov")) return requireLength(known, profile);
   const ends = await measureEnds(tools, path, answer, stream, sound, watch);
-  if (!ends || ends.durationSeconds <= 0) return known;
+  if (!ends || ends.durationSeconds <= 0) return requireLength(known, profile);
   const { durationSeconds, soundEndSeconds } = ends;
-  return { ...known, durationSeconds, audio: [{ ...sound, endSeconds: soundEndSeconds }, ...others] };
+  const audio = [{ ...sound, endSeconds: soundEndSeconds }, ...others];
+  return requireLength({ ...known, durationSeconds, audio }, profile);
+}
+
+/**
+ * Where sound plays without a picture the nearest picture stands, so a sound that claims to end tomorrow would make
+ * a day of pictures. @throws AppError `video-too-long` when picture and sound together are.
+ */
+function requireLength(probe: SourceProbe, { limits }: Pick<EncodingProfile, "limits">): SourceProbe {
+  const pictureEnd = probe.video.lateSeconds + probe.durationSeconds;
+  const durationSeconds = Math.max(pictureEnd, probe.audio[0]?.endSeconds ?? 0);
+  checkVideoFacts({ ...probe.video.coded, hasVideo: true, durationSeconds }, limits);
+  return probe;
 }
 
 async function readHead(path: string): Promise<Uint8Array> {
