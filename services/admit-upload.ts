@@ -2,6 +2,7 @@ import type { Actor } from "@reelkeep/core/access/policy";
 import type { CompleteAnswer } from "@reelkeep/core/api/media";
 import { AppError, errorInfo, isErrorCode, toAppError } from "@reelkeep/core/errors";
 import { parseSourceKey } from "@reelkeep/core/object-keys";
+import type { ContainerFacts } from "@reelkeep/core/upload/container-facts";
 import { lockAsset, raiseSourceRevision } from "@reelkeep/db/assets";
 import { enterDeletion } from "@reelkeep/db/deletion-ledger";
 import { supersedeJobs } from "@reelkeep/db/job-moves";
@@ -12,7 +13,6 @@ import { checkObject, isLookFailure } from "./check-object.ts";
 import type { ServiceContext } from "./context.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { settleSuperseded } from "./fail-attempt.ts";
-import type { ContainerFacts } from "./probe-protocol.ts";
 
 type Needs = Pick<ServiceContext, "db" | "store" | "uploadLimits" | "profile" | "probeScript">;
 

@@ -1,11 +1,11 @@
 import type { StoredObject } from "@reelkeep/aws/object-store";
 import { AppError } from "@reelkeep/core/errors";
 import { checkVideoFacts, requireVideo } from "@reelkeep/core/upload/admission";
+import type { ContainerFacts } from "@reelkeep/core/upload/container-facts";
 import type { UploadLimits } from "@reelkeep/core/upload/policy";
 import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
 import type { Upload } from "@reelkeep/db/uploads";
 import { type ProbeNeeds, probeObject } from "./probe-object.ts";
-import type { ContainerFacts } from "./probe-protocol.ts";
 
 /**
  * U5: compares what lies in storage with what was announced, then looks into the file itself. Every read is of
@@ -16,7 +16,7 @@ import type { ContainerFacts } from "./probe-protocol.ts";
  */
 export async function checkObject(
   needs: ProbeNeeds,
-  upload: Upload,
+  upload: Pick<Upload, "key" | "sizeBytes" | "contentType" | "checksumSha256">,
   object: StoredObject,
   limits: UploadLimits,
 ): Promise<ContainerFacts> {

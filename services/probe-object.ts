@@ -1,20 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { ObjectStore } from "@reelkeep/aws/object-store";
+import { type ContainerFacts, isLegible, unknownFacts } from "@reelkeep/core/upload/container-facts";
 import type { VideoContainer } from "@reelkeep/core/upload/signature";
 import type { ServiceContext } from "./context.ts";
-import {
-  type ContainerFacts,
-  type FromProbe,
-  type ProbeTask,
-  type ToProbe,
-  unknownFacts,
-} from "./probe-protocol.ts";
+import type { FromProbe, ProbeTask, ToProbe } from "./probe-protocol.ts";
 
-/** Containers that mediabunny reads well enough to refuse by; the others are ffprobe's. */
-const readable: readonly VideoContainer[] = ["mp4", "matroska", "mpeg-ts"];
-
-/** The cheap probe reads a few ranges, never the file: an index at the end costs two. */
-const bytesMax = 64 * 1024 * 1024;
 /** The index of a film of hours takes some tens of megabytes. */
 const heapMb = 128;
 /** Processes at once, so that many files which arrive together don't take the machine's memory. */
@@ -50,7 +40,7 @@ export function probeObject(
   object: ProbedObject,
   limitMs = 20_000,
 ): Promise<ContainerFacts> {
-  if (!readable.includes(object.container)) return Promise.resolve(unknownFacts);
+  if (!isLegible(object.container)) return Promise.resolve(unknownFacts);
   const name = `${object.key} ${object.etag}`;
   const look = underWay.get(name) ?? probe(needs, object, limitMs).finally(() => underWay.delete(name));
   underWay.set(name, look);
@@ -106,10 +96,7 @@ async function probeInProcess(
   signal.addEventListener("abort", end, { once: true });
   try {
     return await new Promise<ContainerFacts>((resolve, reject) => {
-      let bytesAsked = 0;
       const serve = async (id: number, start: number, until: number) => {
-        bytesAsked += until - start;
-        if (bytesAsked > bytesMax) return resolve(unknownFacts);
         const bytes = await store.readRange(object.key, start, until, object.etag);
         // It may be gone by now.
         if (child.connected) child.send({ id, bytes } satisfies ToProbe, () => {});

@@ -1,22 +1,6 @@
 /** What the probe's process and its parent say to each other. */
+import type { ContainerFacts } from "@reelkeep/core/upload/container-facts";
 import type { VideoContainer } from "@reelkeep/core/upload/signature";
-
-/** What a cheap look into the container told; null where it can't tell, and ffprobe will decide. */
-export interface ContainerFacts {
-  readonly durationSeconds: number | null;
-  readonly width: number | null;
-  readonly height: number | null;
-  /** False only where the container lists its tracks and none is a picture. */
-  readonly hasVideo: boolean | null;
-}
-
-/** The answer of a probe that learnt nothing. */
-export const unknownFacts: ContainerFacts = {
-  durationSeconds: null,
-  width: null,
-  height: null,
-  hasVideo: null,
-};
 
 /** What the process is started with, as JSON in its first argument. */
 export interface ProbeTask {

@@ -10,7 +10,6 @@ export class Lane {
   readonly fileId: string;
   readonly file: File;
   paused = false;
-  cancelled = false;
   /** Whether Uppy is at work on it right now. */
   running = false;
   /** What the last try failed with. */
@@ -19,6 +18,7 @@ export class Lane {
   everythingSent = false;
   readonly #meter = new SpeedMeter();
   readonly #release: () => void;
+  readonly #end = new AbortController();
   #movedAtMs = 0;
   #wake = () => {};
 
@@ -28,6 +28,15 @@ export class Lane {
     this.fileId = fileId;
     this.file = file;
     this.#release = holdUpload(item.actionKey);
+  }
+
+  /** Aborted when the upload is given up, refused or done with. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  get cancelled(): boolean {
+    return this.#end.signal.aborted;
   }
 
   begin(): void {
@@ -89,7 +98,7 @@ export class Lane {
   }
 
   cancel(): void {
-    this.cancelled = true;
+    this.#end.abort();
     this.#release();
     this.#wake();
   }

@@ -7,6 +7,7 @@ import { earlyRefusal } from "./early-refusal.ts";
 import { findInterrupted } from "./find-interrupted.ts";
 import { isMissingMultipart, judgeFailure } from "./judge-failure.ts";
 import { Lane } from "./lane.ts";
+import { lookInWorker } from "./look-in-worker.ts";
 import { type RememberedUpload, RememberedUploads } from "./remembered-uploads.ts";
 import { newItem, rememberedOf, resumedItem, type UploadOrigin } from "./upload-items.ts";
 import { type UploadItem, UploadStore } from "./upload-store.ts";
@@ -18,6 +19,8 @@ const restMsMax = 30_000;
 const restMs = (tries: number) => Math.min(1_000 * 2 ** Math.max(tries - 1, 0), restMsMax);
 /** A connection that moves nothing for this long is taken for dead and opened again. */
 const stalledMs = 60_000;
+/** A look into a file that takes no longer isn't worth words. */
+const silentLookMs = 400;
 
 /**
  * All uploads of one account in this tab. Every file has one loop (`#drive`) that sends it, judges what goes
@@ -128,7 +131,8 @@ export class UploadQueue {
     this.store.add(item);
     const lane = new Lane(item, fileId, file);
     this.#lanes.set(item.actionKey, lane);
-    void this.#drive(item.actionKey, lane);
+    // What goes on after a reload was looked at before.
+    void (known ? this.#drive(item.actionKey, lane) : this.#lookAndDrive(item.actionKey, lane));
     return true;
   }
 
@@ -147,6 +151,18 @@ export class UploadQueue {
     } catch {
       return null;
     }
+  }
+
+  /** U4: what admission would refuse isn't even announced. */
+  async #lookAndDrive(actionKey: string, lane: Lane): Promise<void> {
+    const tell = () => this.store.change(actionKey, { phase: "looking" });
+    const timer = window.setTimeout(tell, silentLookMs);
+    const problem = await lookInWorker(lane.file, this.#limits, lane.signal);
+    window.clearTimeout(timer);
+    if (lane.cancelled) return;
+    this.store.change(actionKey, { phase: problem ? "refused" : "preparing", problem });
+    if (problem) this.#forget(actionKey);
+    else await this.#drive(actionKey, lane);
   }
 
   async #drive(actionKey: string, lane: Lane): Promise<void> {

@@ -1,5 +1,6 @@
 /** What admission refuses, as pure functions: the server asks them of what arrived, the browser of what is chosen. */
 import { AppError } from "../errors.ts";
+import type { ContainerFacts } from "./container-facts.ts";
 import type { UploadLimits } from "./policy.ts";
 import type { FileSignature, VideoContainer } from "./signature.ts";
 
@@ -25,12 +26,7 @@ export function requireVideo(signature: FileSignature): VideoContainer {
 
 /** Refuses what is known to break a limit; null means not known, which isn't refused. */
 export function checkVideoFacts(
-  facts: {
-    durationSeconds: number | null;
-    width: number | null;
-    height: number | null;
-    hasVideo: boolean | null;
-  },
+  facts: ContainerFacts,
   limits: Pick<UploadLimits, "durationSecondsMax">,
 ): void {
   if (facts.hasVideo === false) throw new AppError("no-video-track");

@@ -4,13 +4,14 @@ import type { StatusWords } from "./status.ts";
 
 /**
  * Where an upload stands in this browser.
- * `preparing`: being measured and announced. `waiting`: others go first. `sending`, `paused`: as they say.
- * `disconnected`: the network or the server doesn't answer; it goes on by itself. `confirming`: all bytes are
- * sent, the server decides. `admitted`: the server took it over. `refused`: the server or the browser won't
- * take this file. `stopped`: it failed in a way that a person may retry. `file-needed`: the page was reloaded
- * and the browser no longer holds the file.
+ * `looking`: its container is being read, which takes a while. `preparing`: being measured and announced.
+ * `waiting`: others go first. `sending`, `paused`: as they say. `disconnected`: the network or the server doesn't
+ * answer; it goes on by itself. `confirming`: all bytes are sent, the server decides. `admitted`: the server took
+ * it over. `refused`: the server or the browser won't take this file. `stopped`: it failed in a way that a person
+ * may retry. `file-needed`: the page was reloaded and the browser no longer holds the file.
  */
 export const sendingPhases = [
+  "looking",
   "preparing",
   "waiting",
   "sending",
@@ -26,6 +27,7 @@ export type SendingPhase = (typeof sendingPhases)[number];
 
 /** In these phases leaving the page would interrupt something. */
 export const busyPhases = [
+  "looking",
   "preparing",
   "waiting",
   "sending",
@@ -48,6 +50,14 @@ export function describeSending(facts: SendingFacts): StatusWords {
   const amount = `${formatBytes(facts.sentBytes)} of ${formatBytes(facts.sizeBytes)}`;
   const problem = facts.problem ? `${facts.problem.message} ${facts.problem.next}` : "";
   switch (facts.phase) {
+    case "looking":
+      return {
+        label: "Looking at the file",
+        detail: "Nothing has been sent yet.",
+        tone: "active",
+        icon: "checking",
+        fraction: 0,
+      };
     case "preparing":
       return {
         label: "Preparing",

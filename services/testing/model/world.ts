@@ -1,8 +1,10 @@
 /** The real services on a real database and storage, driven by the model's actions and read as the model's rows. */
+
 import type { LaunchRequest, Machine, WorkerFleet } from "@reelkeep/aws/worker-fleet";
 import type { Actor } from "@reelkeep/core/access/policy";
 import { AppError } from "@reelkeep/core/errors";
 import { sourceKey } from "@reelkeep/core/object-keys";
+import { unknownFacts } from "@reelkeep/core/upload/container-facts";
 import { insertAsset } from "@reelkeep/db/assets";
 import { stopClock } from "@reelkeep/db/testing/clock";
 import { findBreaches } from "@reelkeep/db/testing/invariants";
@@ -15,7 +17,6 @@ import { cleanStorage } from "../../clean-storage.ts";
 import { dispatchLaunches } from "../../dispatch-outbox.ts";
 import { endCancelledAttempt, failAttempt, handBackAttempt } from "../../fail-attempt.ts";
 import { heartbeat } from "../../heartbeat.ts";
-import { unknownFacts } from "../../probe-protocol.ts";
 import { publishVersion } from "../../publish-version.ts";
 import { reapMachines } from "../../reap-machines.ts";
 import { recoverJobs } from "../../recover-jobs.ts";
