@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { endlessOffsets } from "@reelkeep/services/testing/hostile-mp4";
 
 const folder = mkdtempSync(path.join(tmpdir(), "reelkeep-e2e-"));
 const ffmpeg = process.env.FFMPEG_PATH || "ffmpeg";
@@ -36,6 +37,31 @@ export function makeVideo(
     ...padded,
     file,
   ]);
+  return file;
+}
+
+/** Thirteen hours in as many pictures. */
+export const makeLongVideo = (name: string): string =>
+  make(name, "color=s=64x64:r=1/3600:d=46800", "-c:v", "libx264", "-pix_fmt", "yuv420p");
+
+/** A tone without a picture. */
+export const makeSound = (name: string): string => make(name, "sine=d=1");
+
+function make(name: string, source: string, ...args: string[]): string {
+  const file = path.join(folder, name);
+  execFileSync(ffmpeg, ["-v", "error", "-y", "-f", "lavfi", "-i", source, ...args, file]);
+  return file;
+}
+
+/** Words, whatever its name says. */
+export const writeText = (name: string): string => write(name, "Nothing but words.\n");
+
+/** A few kilobytes on which a reader of containers works for ever. */
+export const writeHostile = (name: string): string => write(name, endlessOffsets);
+
+function write(name: string, content: string | Uint8Array): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, content);
   return file;
 }
 

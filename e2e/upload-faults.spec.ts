@@ -1,5 +1,5 @@
 import { expect, type Page, type Route, test } from "playwright/test";
-import { makeVideo } from "./media.ts";
+import { makeLongVideo, makeSound, makeVideo, writeHostile, writeText } from "./media.ts";
 import { introduce, openAs, stack } from "./people.ts";
 
 /** What people meet between the first byte and the last: each fault ends in a video, or in nothing at all. */
@@ -140,4 +140,52 @@ test("U3 U7 a cancelled upload leaves the list, and the server gives it up", asy
     .click();
   expect((await answered).status()).toBe(204);
   await expect(page.getByTestId("upload")).toHaveCount(0);
+});
+
+/** Whatever is said to the server about uploads from now on. */
+function watchAnnouncements(): string[] {
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith("/api/media/upload")) asked.push(request.method());
+  });
+  return asked;
+}
+
+for (const { what, file, code } of [
+  { what: "a text that is named .mp4", file: () => writeText("notes.mp4"), code: "not-a-video" },
+  { what: "an MP4 with sound alone", file: () => makeSound("sound.mp4"), code: "no-video-track" },
+  { what: "a video of 13 hours", file: () => makeLongVideo("long.mp4"), code: "video-too-long" },
+])
+  test(`U4 ${what} is refused by what it holds, before the server hears of it`, async () => {
+    const asked = watchAnnouncements();
+    await choose(file());
+    await expect(status()).toContainText("Not accepted");
+    await expect(row()).toContainText(code);
+    await expect(row().getByRole("button", { name: "Choose another file" })).toBeVisible();
+    expect(asked).toEqual([]);
+  });
+
+test("U4 a video that the browser has looked into is sent, beside one that it has refused", async () => {
+  const asked = watchAnnouncements();
+  await page
+    .locator('input[type="file"]')
+    .first()
+    .setInputFiles([writeText("notes.mp4"), onePiece()]);
+  await arrives();
+  await expect(page.getByTestId("upload").first()).toContainText("not-a-video");
+  expect(asked).toEqual(["POST"]);
+});
+
+test("U4 a file on which the look would work for ever is left to the server, and the page goes on meanwhile", async () => {
+  const asked = watchAnnouncements();
+  await choose(writeHostile("endless.mp4"));
+  await expect(status()).toContainText("Looking at the file");
+  await row()
+    .getByRole("button", { name: /^Title/ })
+    .click();
+  await row().getByLabel("Title", { exact: true }).fill("Typed meanwhile");
+  await expect(row().locator("p").first()).toHaveText("Typed meanwhile");
+  expect(asked).toEqual([]);
+  await expect.poll(() => asked).toEqual(["POST"]);
 });
