@@ -1,6 +1,7 @@
 /** FFmpeg's words for a plan. */
 import type { Pass } from "../stages/passes.ts";
 import type { EncodePlan, PlannedSubtitles } from "../stages/plan.ts";
+import { decoderArgs } from "../stages/probe.ts";
 import { filterGraph, pictureSteps, soundPad, storyboardPad, videoPad } from "./filter-graph.ts";
 import { inputSandbox, inputUrl } from "./tools.ts";
 
@@ -68,11 +69,15 @@ export function encodeArgs(order: PassOrder): string[] {
 
 /** A later window keeps the source's clock and begins to read shortly before its own first picture. */
 function decodeArgs(plan: EncodePlan, { window }: Pass): string[] {
-  const onlyKeyframes = window && plan.copied && plan.renditions.length === 1 ? ["-skip_frame", "nokey"] : [];
-  if (plan.windows.length === 1 || !window) return onlyKeyframes;
+  const { alphaDecoder, index } = plan.video;
+  const decoding = [
+    ...decoderArgs(alphaDecoder, index),
+    ...(window && plan.copied && plan.renditions.length === 1 ? ["-skip_frame", "nokey"] : []),
+  ];
+  if (plan.windows.length === 1 || !window) return decoding;
   const from = Math.max(0, window.startSeconds - seekMarginSeconds);
   return [
-    ...onlyKeyframes,
+    ...decoding,
     ...["-copyts", "-start_at_zero"],
     ...(from > 0 ? ["-noaccurate_seek", "-ss", from.toFixed(3)] : []),
   ];
@@ -198,6 +203,7 @@ export function posterArgs(
     ...inputSandbox,
     "-noautorotate",
     ...(at.seconds > 0 ? ["-ss", at.seconds.toFixed(3)] : []),
+    ...decoderArgs(plan.video.alphaDecoder, plan.video.index),
     ...["-t", "4", "-i", inputUrl(sourcePath)],
     ...["-filter_complex", `[0:${plan.video.index}]${steps.join(",")},scale=out_range=pc[poster]`],
     ...["-map", "[poster]", "-frames:v", "1", "-c:v", "mjpeg", "-q:v", "4", "-map_metadata", "-1"],

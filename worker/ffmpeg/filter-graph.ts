@@ -1,7 +1,7 @@
 /** The filter graph of one run, built from small named steps: one decode feeds every rendition (M5). */
 import type { Size } from "@reelkeep/core/media/displayed-size";
 import type { Pass } from "../stages/passes.ts";
-import { type EncodePlan, encodedRenditions } from "../stages/plan.ts";
+import { type EncodePlan, encodedRenditions, type PlannedSound } from "../stages/plan.ts";
 import { sheetColumns, sheetRows } from "../stages/plan-storyboard.ts";
 import type { VideoProbe } from "../stages/probe.ts";
 
@@ -62,6 +62,7 @@ function storyboardSteps({ storyboard }: EncodePlan, { startSeconds }: { startSe
 export function pictureSteps(video: VideoProbe, size: Size): Step[] {
   return [
     ...deinterlaceSteps(video),
+    ...alphaSteps(video),
     ...(video.hdr ? hdrScaleSteps(video, size) : sdrScaleSteps(video, size)),
     ...rotateSteps(video),
     "setsar=1",
@@ -107,6 +108,12 @@ function holdSteps(
 
 const deinterlaceSteps = (video: VideoProbe): Step[] =>
   video.isInterlaced ? ["bwdif=mode=send_frame:parity=auto:deint=interlaced"] : [];
+
+/** What can be seen through is black. */
+const alphaSteps = ({ pixelFormat }: VideoProbe): Step[] =>
+  /^(?:yuva|rgba|bgra|argb|abgr|gbrap|ya|pal8)/.test(pixelFormat ?? "")
+    ? ["format=gbrap", "premultiply=inplace=1", "format=gbrp"]
+    : [];
 
 /** The size before the picture is turned upright. */
 const unrotated = ({ rotation }: VideoProbe, { width, height }: Size): Size =>
@@ -174,8 +181,15 @@ const shrinkSteps = ({ width, height }: Size): Step[] => [
   "setsar=1",
 ];
 
-/** Silence fills gaps and a late start, so that sound and picture stay together to the end. */
-const soundSteps = ({ sampleRateHz, channels }: { sampleRateHz: number; channels: number }): Step[] => [
+/**
+ * Silence fills gaps and a late start, so that sound and picture stay together to the end. Several channels become
+ * two as ITU-R BS.775-3 has it: the centre, where the dialogue is, at -3 dB. That isn't made quieter as a whole, so
+ * only where all channels are loud at once a limiter keeps it from clipping.
+ */
+const soundSteps = (sound: PlannedSound): Step[] => [
   "aresample=async=1:first_pts=0",
-  `aformat=sample_rates=${sampleRateHz}:channel_layouts=${channels === 1 ? "mono" : "stereo"}`,
+  // One channel is heard from both sides as it is; FFmpeg would take 3 dB from each.
+  ...(sound.sourceChannels === 1 && sound.channels === 2 ? ["pan=stereo|c0=c0|c1=c0"] : []),
+  `aformat=sample_fmts=fltp:sample_rates=${sound.sampleRateHz}:channel_layouts=${sound.channels === 1 ? "mono" : "stereo"}`,
+  ...(sound.sourceChannels > sound.channels ? ["alimiter=limit=0.95:level=0:latency=1"] : []),
 ];

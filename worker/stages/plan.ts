@@ -20,6 +20,7 @@ export interface PlannedSound extends PlannedTrack {
   readonly bitRateBps: number;
   readonly sampleRateHz: number;
   readonly channels: number;
+  readonly sourceChannels: number;
   /** Whether the source's own stream is taken over without encoding. */
   readonly isCopied: boolean;
 }
@@ -134,6 +135,7 @@ function planSounds({ audio }: SourceProbe, profile: EncodingProfile): PlannedSo
     streamIndex: tracks[i]!.index,
     ...names,
     ...profile.audio,
+    sourceChannels: tracks[i]!.channels,
     isCopied: false,
   }));
 }

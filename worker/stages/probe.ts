@@ -24,6 +24,8 @@ export interface VideoProbe {
   /** The finest clock that all frames fit; far above `frameRate` where the rate varies. */
   readonly frameRateBase: number | null;
   readonly pixelFormat: string | null;
+  /** The only decoder that sees this picture's transparency; null where every decoder does, or there is none. */
+  readonly alphaDecoder: string | null;
   readonly isFullRange: boolean;
   /** The YCbCr matrix as FFmpeg names it; null when the file doesn't say. */
   readonly colorMatrix: string | null;
@@ -117,8 +119,14 @@ export async function probeSource(
   if (!stream.codec_name || !width || !height) throw unsupportedCodec(stream);
   checkVideoFacts({ width, height, hasVideo: true, durationSeconds: null }, profile.limits);
 
+  const alphaDecoder = await findAlphaDecoder(tools, path, stream, watch);
   const frames = await decodeSome(tools, path, stream.index, watch);
-  const video = describeVideo(answer, stream, stream.codec_name, { width, height }, frames);
+  const video = describeVideo(
+    answer,
+    stream,
+    { codec: stream.codec_name, coded: { width, height }, alphaDecoder },
+    frames,
+  );
   const stated = statedDuration(answer, stream) ?? (await measuredDuration(tools, path, stream.index, watch));
   checkVideoFacts({ ...video.coded, hasVideo: true, durationSeconds: stated }, profile.limits);
   const [sound, ...others] = await decodableAudio(tools, path, answer, watch);
@@ -217,6 +225,33 @@ function unsupportedCodec(stream: FfprobeStream): AppError {
 const frameEntries =
   "frame=best_effort_timestamp_time,interlaced_frame,pix_fmt,color_range,color_space,color_transfer,sample_aspect_ratio";
 
+/** FFmpeg's own decoders of these don't know the transparency that WebM keeps beside the picture. */
+const alphaDecoders: Readonly<Record<string, string>> = { vp8: "libvpx", vp9: "libvpx-vp9" };
+
+/** The decoder for a stream that says it is transparent; null where this FFmpeg hasn't got it. */
+async function findAlphaDecoder(
+  tools: MediaTools,
+  path: string,
+  { index, codec_name, tags }: FfprobeStream,
+  watch: RunWatch,
+): Promise<string | null> {
+  const decoder = alphaDecoders[codec_name ?? ""];
+  if (!decoder || (tags.alpha_mode ?? tags.ALPHA_MODE) !== "1") return null;
+  // FFprobe takes no decoder's name.
+  const one = ["-map", `0:${index}`, "-frames:v", "1", "-f", "null", "-"];
+  const args = ["-v", "error", "-nostdin", ...inputSandbox, ...decoderArgs(decoder, index)];
+  const { exitCode } = await run(tools, "ffmpeg", [...args, "-i", inputUrl(path), ...one], {
+    ...watch,
+    files: { read: [path] },
+    limits: probeLimits,
+  });
+  return exitCode === 0 ? decoder : null;
+}
+
+/** The options before an input whose stream needs a decoder of its own. */
+export const decoderArgs = (decoder: string | null, index: number): string[] =>
+  decoder ? [`-c:${index}`, decoder] : [];
+
 /** The first frames of a stream. @throws AppError `undecodable-video` when there are none. */
 async function decodeSome(
   tools: MediaTools,
@@ -247,14 +282,13 @@ async function decodeFrames(
 function describeVideo(
   { format }: FfprobeAnswer,
   stream: FfprobeStream,
-  codec: string,
-  coded: Size,
+  { codec, coded, alphaDecoder }: Pick<VideoProbe, "codec" | "coded" | "alphaDecoder">,
   frames: readonly FfprobeFrame[],
 ): VideoProbe {
   const first = frames[0];
   const pixelAspect = stream.sample_aspect_ratio ?? first?.sample_aspect_ratio ?? { num: 1, den: 1 };
   const rotation = rotationOf(stream);
-  const pixelFormat = first?.pix_fmt ?? stream.pix_fmt;
+  const pixelFormat = alphaDecoder ? "yuva420p" : (first?.pix_fmt ?? stream.pix_fmt);
   const transfer = first?.color_transfer ?? stream.color_transfer;
   return {
     index: stream.index,
@@ -266,6 +300,7 @@ function describeVideo(
     frameRate: perSecond(stream.avg_frame_rate) ?? perSecond(stream.r_frame_rate),
     frameRateBase: perSecond(stream.r_frame_rate),
     pixelFormat,
+    alphaDecoder,
     isFullRange: (first?.color_range ?? stream.color_range) === "pc" || /^yuvj/.test(pixelFormat ?? ""),
     colorMatrix: first?.color_space ?? stream.color_space,
     hdr: transfer === "smpte2084" ? "pq" : transfer === "arib-std-b67" ? "hlg" : null,
