@@ -177,9 +177,9 @@ describe.skipIf(!isHere)("the corpus", () => {
   it("M1 an AVI with a playlist in its subtitles opens no other file", async () => {
     const sample = samples.find(({ kind }) => kind.startsWith("avi-with-embedded-hls"))!;
     const args = ["-v", "debug", ...inputSandbox, "-show_packets", inputUrl(join(corpus, sample.file))];
-    const { stderrTail } = await run(testTools, "ffprobe", args);
+    const { stderrTail } = await run(testTools, "ffprobe", args, { files: { read: [corpus] } });
     const opened = [...stderrTail.matchAll(/Opening '([^']*)'/g)].map(([, name]) => name);
-    expect(opened.filter((name) => name !== inputUrl(join(corpus, sample.file)))).toEqual([]);
+    expect([...new Set(opened)]).toEqual([inputUrl(join(corpus, sample.file))]);
   });
 
   it("M1 a long video is known to be long", async () => {
