@@ -21,8 +21,13 @@ const processors = availableParallelism();
 
 /** The rest is the worker's, so that the kernel never has to choose between it and FFmpeg. */
 const memoryShareMax = 0.85;
-const memoryBytesMax = memoryShareMax * Math.min(totalmem(), process.constrainedMemory() || totalmem());
-const memory = (bytes: number) => Math.floor(Math.min(bytes, memoryBytesMax));
+const memoryBytesMax = Math.floor(
+  memoryShareMax * Math.min(totalmem(), process.constrainedMemory() || totalmem()),
+);
+const memory = (bytes: number) => Math.min(Math.ceil(bytes), memoryBytesMax);
+
+/** Whether the machine is too small for the memory that a file of this kind may use: another may do. */
+export const isHeldByMachine = ({ memoryBytes }: RunLimits): boolean => memoryBytes >= memoryBytesMax;
 
 /**
  * FFprobe reads headers and decodes up to 2,000 packets. Nothing is known of the picture yet: at 36 megapixels (the

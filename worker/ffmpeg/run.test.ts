@@ -1,5 +1,5 @@
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "@reelkeep/core/errors";
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EncodePlan } from "../stages/plan.ts";
 import { ffmpeg, testTools } from "../testing/media.ts";
 import { noCage } from "./cage.ts";
-import { encodeLimits, probeLimits } from "./limits.ts";
+import { encodeLimits, isHeldByMachine, probeLimits } from "./limits.ts";
 import { type FfmpegProgress, progressReader } from "./progress.ts";
 import { type RunHandle, run } from "./run.ts";
 import { inputSandbox, inputUrl } from "./tools.ts";
@@ -152,6 +152,11 @@ describe.skipIf(!testTools.hasLimits)("the limits of one run", () => {
       ...{ code: "too-demanding", retryable: false },
       details: { limit: "memory" },
     });
+  });
+
+  it("M9 a memory limit that the machine sets says nothing of the file", () => {
+    expect(isHeldByMachine({ ...limits, memoryBytes: totalmem() })).toBe(true);
+    expect(isHeldByMachine({ ...limits, memoryBytes: 2 ** 28 })).toBe(false);
   });
 
   it("M1 one that writes too large a file ends for good", async () => {

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { AppError } from "@reelkeep/core/errors";
 import { monotonicMs } from "../lease-protocol.ts";
 import { bareEnvironment, cagedCommand, filesOfProgram, type RunFiles } from "./cage.ts";
-import { limitMet, limitWords, niceWords, type RunLimits } from "./limits.ts";
+import { isHeldByMachine, limitMet, limitWords, niceWords, type RunLimits } from "./limits.ts";
 import type { MediaTools } from "./tools.ts";
 
 /** What a stage hands on to each program that it runs. */
@@ -51,7 +51,7 @@ const timeoutMsMax = 2 ** 31 - 1;
  * Runs `program` in its own process group, without stdin, without our environment, in the cage that the system has,
  * and within its limits. Any exit code is returned.
  * @throws AppError `worker-failed` when it can't be started, `stalled` after `limits.wallSeconds`, `too-demanding`
- * when it met another limit; the signal's reason when aborted; and whatever `onStdout` throws.
+ * when it met another limit (worth another try only where the machine's memory was the limit); the signal's reason when aborted; and whatever `onStdout` throws.
  */
 export async function run(
   tools: MediaTools,
@@ -113,9 +113,14 @@ function requireOwnEnd(
   limits: RunLimits | undefined,
   ended: RunResult & { readonly ranSeconds: number },
 ): void {
-  const limit = limits ? limitMet(program, limits, ended) : null;
   const cause = new Error(`${program} ended with ${ended.exitCode}: ${ended.stderrTail}`);
-  if (limit) throw new AppError("too-demanding", { cause, details: { limit } });
+  const limit = limits ? limitMet(program, limits, ended) : null;
+  if (limits && limit)
+    throw new AppError("too-demanding", {
+      cause,
+      details: { limit },
+      retryable: limit === "memory" && isHeldByMachine(limits),
+    });
   if (ended.exitCode !== 0 && cageFailure.test(ended.stderrTail))
     throw new AppError("worker-failed", { cause });
 }
