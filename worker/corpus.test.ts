@@ -179,7 +179,7 @@ describe.skipIf(!isHere)("the corpus", () => {
     const args = ["-v", "debug", ...inputSandbox, "-show_packets", inputUrl(join(corpus, sample.file))];
     const { stderrTail } = await run(testTools, "ffprobe", args, { files: { read: [corpus] } });
     const opened = [...stderrTail.matchAll(/Opening '([^']*)'/g)].map(([, name]) => name);
-    expect([...new Set(opened)]).toEqual([inputUrl(join(corpus, sample.file))]);
+    expect(opened.filter((name) => name !== inputUrl(join(corpus, sample.file)))).toEqual([]);
   });
 
   it("M1 a long video is known to be long", async () => {
