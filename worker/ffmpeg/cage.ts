@@ -24,6 +24,8 @@ export interface RunFiles {
   readonly read?: readonly string[];
   /** Folders that exist. */
   readonly write?: readonly string[];
+  /** Whether it may use NVIDIA's cards. */
+  readonly gpu?: boolean;
 }
 
 export const noCage: Cage = {
@@ -53,8 +55,18 @@ const systemFolders = [
 const bubblewrap = [
   ...["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"],
   ...systemFolders.flatMap((folder) => ["--ro-bind-try", folder, folder]),
-  ...["--dev", "/dev", "--remount-ro", "/dev"],
 ];
+
+/**
+ * What NVIDIA's driver talks to, in a container and on WSL too. The kernel's side of it is code that a decoder which
+ * was taken over may call: only runs that use a card get it.
+ */
+export const gpuDevices: readonly string[] = [
+  ...["/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/dxg"],
+  ...Array.from({ length: 16 }, (_, card) => `/dev/nvidia${card}`),
+];
+/** Where the driver looks up how it was loaded. */
+const driverFacts = ["/proc/driver/nvidia", "/proc/devices"];
 
 /** The last words, because the kernel forgets the signal when credentials change: prctl(2), PR_SET_PDEATHSIG. */
 const leash = ["setpriv", "--pdeathsig", "KILL"];
@@ -99,8 +111,12 @@ export function cagedCommand(
 }
 
 /** Folders to write first, so that a source within one of them is read-only all the same. */
-function bindings({ read = [], write = [] }: RunFiles, cwd: string | undefined): string[] {
+function bindings({ read = [], write = [], gpu = false }: RunFiles, cwd: string | undefined): string[] {
   return [
+    ...["--dev", "/dev"],
+    ...(gpu ? gpuDevices.flatMap((path) => ["--dev-bind-try", path, path]) : []),
+    ...["--remount-ro", "/dev"],
+    ...(gpu ? driverFacts.flatMap((path) => ["--ro-bind-try", path, path]) : []),
     ...write.map((path) => resolve(path)).flatMap((path) => ["--bind", path, path]),
     ...read.map((path) => resolve(path)).flatMap((path) => ["--ro-bind-try", path, path]),
     // Last, because what hasn't been mounted yet needs a place.
