@@ -53,12 +53,11 @@ export const cudaDecoding: readonly string[] = ["-hwaccel", "cuda", "-hwaccel_ou
 /**
  * Decodes, scales and encodes a few generated pictures, each by itself, in the cage and within limits as a video
  * would be: what the cage keeps from FFmpeg is refused here too.
- * @throws AppError `worker-failed` when FFmpeg can't be started; the signal's reason when aborted.
+ * @throws AppError `worker-failed` when FFmpeg can't be started.
  */
 export async function tryGpu(
   tools: MediaTools,
   parts: Pick<FfmpegParts, "cuda" | "scaleCuda" | "h264Nvenc">,
-  signal?: AbortSignal,
 ): Promise<GpuAbilities> {
   const folder = await mkdtemp(join(tmpdir(), "reelkeep-gpu-"));
   const file = join(folder, "picture.mp4");
@@ -67,7 +66,6 @@ export async function tryGpu(
     try {
       const files = { read: [folder], gpu: true };
       const { exitCode, stderrTail } = await run(tools, "ffmpeg", [...quiet, ...args, ...nowhere], {
-        signal,
         limits: tryLimits,
         files,
       });
@@ -81,7 +79,6 @@ export async function tryGpu(
   try {
     const generated = ["-f", "lavfi", "-i", picture, "-pix_fmt", "yuv420p"];
     await run(tools, "ffmpeg", [...quiet, ...generated, "-c:v", "libx264", file], {
-      signal,
       limits: tryLimits,
       files: { write: [folder] },
     });
