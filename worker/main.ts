@@ -15,6 +15,7 @@ import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { openDatabase } from "@reelkeep/db/client";
 import pino from "pino";
 import { z } from "zod";
+import { chooseEngine } from "./ffmpeg/choose-engine.ts";
 import { findMediaTools, type MediaTools } from "./ffmpeg/tools.ts";
 import { runJob } from "./run-job.ts";
 
@@ -65,6 +66,9 @@ async function main(): Promise<void> {
     applicationName: `reelkeep-worker ${workerId}`,
   });
   try {
+    const tools = await cagedTools(env.MACHINE_KIND, runLog);
+    const { engine, abilities } = await chooseEngine(tools);
+    if (abilities) runLog.info({ processor: engine.processor, abilities }, "a card is here");
     const outcome = await runJob(
       {
         db: database.db,
@@ -77,7 +81,8 @@ async function main(): Promise<void> {
           stallSeconds: env.STALL_SECONDS,
           retryBackoffSeconds: env.RETRY_BACKOFF_SECONDS,
         },
-        tools: await cagedTools(env.MACHINE_KIND, runLog),
+        tools,
+        engine,
         scratchFolder: env.SCRATCH_DIR,
         workerId,
         machineId: await machineId(),

@@ -11,6 +11,7 @@ import { getMediaStatus } from "@reelkeep/services/get-media-status";
 import { recoverJobs } from "@reelkeep/services/recover-jobs";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { cpuEngine } from "./ffmpeg/engines.ts";
 import { runJob, type WorkerContext } from "./run-job.ts";
 import { testTools } from "./testing/media.ts";
 import { startTcpProxy } from "./testing/tcp-proxy.ts";
@@ -39,6 +40,7 @@ function workerContext(lines: string[] = []): WorkerContext {
   return {
     ...shop.context,
     tools: testTools,
+    engine: cpuEngine,
     scratchFolder: shop.scratchFolder,
     workerId: randomUUID(),
     machineId: null,

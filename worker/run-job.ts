@@ -11,6 +11,7 @@ import { publishVersion } from "@reelkeep/services/publish-version";
 import type { Logger } from "pino";
 import { askAgain } from "./ask-again.ts";
 import { bucketOutput, earlierOutput } from "./bucket-output.ts";
+import type { EncoderEngine } from "./ffmpeg/engines.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
 import { keepLease, type Lease } from "./lease.ts";
 import { monotonicMs } from "./lease-protocol.ts";
@@ -26,6 +27,7 @@ export interface WorkerContext extends Pick<ServiceContext, "db" | "store" | "jo
   /** For the lease thread's own connection. */
   readonly databaseUrl: string;
   readonly tools: MediaTools;
+  readonly engine: EncoderEngine;
   readonly scratchFolder: string;
   readonly workerId: string;
   readonly machineId: string | null;
@@ -108,7 +110,7 @@ interface Run {
 
 /** Download and transcode, in a scratch folder that is gone afterwards. */
 async function work(
-  { db, store, tools, scratchFolder, log }: WorkerContext,
+  { db, store, tools, engine, scratchFolder, log }: WorkerContext,
   { job, attempt, lease, signal, progress }: Run,
 ): Promise<TranscodeResult> {
   const profile = findProfile(job.profile);
@@ -132,6 +134,9 @@ async function work(
   }
   return await transcodeFile({
     tools,
+    engine,
+    onEngineRefused: (err) =>
+      log.warn({ err, attemptId: attempt.id }, "the card failed; the processor goes on"),
     profile,
     sourcePath,
     workFolder: join(scratch.folder, "output"),
@@ -160,7 +165,7 @@ async function publish(
   signal.throwIfAborted();
   const largest = result.renditions[0]!;
   const publication = {
-    processor: "ffmpeg-cpu" as const,
+    processor: result.processor,
     masterName,
     posterName: result.posterName,
     durationSeconds: result.durationSeconds,

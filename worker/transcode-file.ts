@@ -4,11 +4,13 @@ import type { Stage } from "@reelkeep/core/job/attempt-machine";
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
 import { playlistName } from "@reelkeep/core/object-keys";
 import type { EncoderPreset } from "./ffmpeg/args.ts";
+import { cpuEngine, type EncoderEngine } from "./ffmpeg/engines.ts";
 import type { MediaTools } from "./ffmpeg/tools.ts";
 import { checkDuration } from "./stages/check-duration.ts";
 import { type EncodedOutput, type EncodedTrack, encode } from "./stages/encode.ts";
 import { clearWorkFolder } from "./stages/encode-pass.ts";
 import type { EncodeProgress } from "./stages/encode-progress.ts";
+import { EngineRefused } from "./stages/engine-refused.ts";
 import {
   type EarlierOutput,
   type OutputStore,
@@ -35,6 +37,10 @@ export interface TranscodeOptions {
   readonly workFolder: string;
   readonly store: OutputStore;
   readonly preset?: EncoderPreset;
+  /** The processor by default. Where a card fails, the processor takes the whole film over. */
+  readonly engine?: EncoderEngine;
+  /** Told why the card failed; for logs alone. */
+  readonly onEngineRefused?: (cause: unknown) => void;
   /** A job's: it leaves a preview and checkpoints, and goes on from earlier attempts' outputs, the newest first. */
   readonly earlier?: readonly EarlierOutput[];
   readonly signal?: AbortSignal | undefined;
@@ -64,6 +70,8 @@ export interface TranscodedRendition {
 }
 
 export interface TranscodeResult {
+  /** What made it in the end. */
+  readonly processor: EncoderEngine["processor"];
   readonly probe: SourceProbe;
   readonly plan: EncodePlan;
   readonly durationSeconds: number;
@@ -109,6 +117,7 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
   enter("verify");
   const inventory = await verifyOutput(store, encoded.plan, tracks, options);
   return {
+    processor: encoded.processor,
     probe,
     plan: encoded.plan,
     durationSeconds,
@@ -119,12 +128,12 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
   };
 }
 
-/** Encodes by the plan, or the plain way where its short cuts don't fit the source. */
+/** Encodes by the plan, or the plain way where its short cuts don't fit the source; without a card that fails. */
 async function encodePlanned(
   options: TranscodeOptions & { readonly onMove: () => void },
   plan: EncodePlan,
-): Promise<EncodedOutput & { readonly plan: EncodePlan }> {
-  const { tools, sourcePath, workFolder, store, signal, onMove } = options;
+): Promise<EncodedOutput & Pick<TranscodeResult, "plan" | "processor">> {
+  const { tools, sourcePath, workFolder, store, signal, onMove, engine = cpuEngine } = options;
   try {
     const preview = options.earlier && previewWriter(store, plan, signal);
     const output = await encode(tools, plan, sourcePath, workFolder, store, {
@@ -135,10 +144,14 @@ async function encodePlanned(
         options.onProgress?.(progress);
       },
     });
-    return { ...output, plan };
+    return { ...output, plan, processor: engine.processor };
   } catch (error) {
+    if (error instanceof EngineRefused) {
+      options.onEngineRefused?.(error.cause);
+      await clearWorkFolder(workFolder);
+      return await encodePlanned({ ...options, engine: cpuEngine }, plan);
+    }
     if (!(error instanceof PlanRefused)) throw error;
-    console.log("REFUSED", String(error.cause).slice(0, 600));
     await clearWorkFolder(workFolder);
     return await encodePlanned(options, plainPlan(plan));
   }

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { encodeArgs, posterArgs } from "@reelkeep/worker/ffmpeg/args";
+import { cpuEngine } from "@reelkeep/worker/ffmpeg/engines";
 import { passesOf } from "@reelkeep/worker/stages/passes";
 import type { EncodePlan } from "@reelkeep/worker/stages/plan";
 import type { Command } from "./measure.ts";
@@ -90,7 +91,8 @@ export function ours(plan: EncodePlan, source: string, folder: string): Command 
   for (const name of [...plan.renditions.map((rendition) => rendition.name), "audio"])
     mkdirSync(path.join(folder, name), { recursive: true });
   const [pass] = passesOf(plan);
-  const order = { plan, pass: pass!, sourcePath: source, preset: "veryfast", firstSegment: 1 } as const;
+  const choices = { preset: "veryfast", engine: cpuEngine } as const;
+  const order = { plan, pass: pass!, sourcePath: source, ...choices, firstSegment: 1 };
   return { program: ffmpeg, cwd: folder, args: encodeArgs(order) };
 }
 

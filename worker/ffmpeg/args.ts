@@ -1,7 +1,8 @@
 /** FFmpeg's words for a plan. */
 import type { Pass } from "../stages/passes.ts";
-import type { EncodePlan, PlannedSubtitles } from "../stages/plan.ts";
+import { type EncodePlan, encodedRenditions, type PlannedSubtitles } from "../stages/plan.ts";
 import { decoderArgs } from "../stages/probe.ts";
+import { cpuEngine, decodingArgs, type EncoderEngine, encoderOptions } from "./engines.ts";
 import { filterGraph, pictureSteps, soundPad, storyboardPad, videoPad } from "./filter-graph.ts";
 import { inputSandbox, inputUrl } from "./tools.ts";
 
@@ -35,6 +36,7 @@ export interface PassOrder {
   readonly pass: Pass;
   readonly sourcePath: string;
   readonly preset: EncoderPreset;
+  readonly engine: EncoderEngine;
   /** The number of the first segment that it writes in each folder. */
   readonly firstSegment: number;
 }
@@ -48,7 +50,9 @@ export interface PassOrder {
  */
 export function encodeArgs(order: PassOrder): string[] {
   const { plan, pass, sourcePath } = order;
-  const graph = filterGraph(plan, pass);
+  // What isn't encoded has no use for a card.
+  const engine = encodedRenditions(plan).length > 0 ? order.engine : cpuEngine;
+  const graph = filterGraph(plan, pass, engine);
   return [
     ...quiet,
     "-progress",
@@ -56,7 +60,8 @@ export function encodeArgs(order: PassOrder): string[] {
     ...inputSandbox,
     // Rotation is a step of the filter graph, in one place for every encoder.
     "-noautorotate",
-    ...decodeArgs(plan, pass),
+    ...readingArgs(plan, pass),
+    ...(pass.window ? decodingArgs(engine, plan.video) : []),
     "-i",
     inputUrl(sourcePath),
     ...(graph ? ["-filter_complex", graph] : []),
@@ -68,7 +73,7 @@ export function encodeArgs(order: PassOrder): string[] {
 }
 
 /** A later window keeps the source's clock and begins to read shortly before its own first picture. */
-function decodeArgs(plan: EncodePlan, { window }: Pass): string[] {
+function readingArgs(plan: EncodePlan, { window }: Pass): string[] {
   const { alphaDecoder, index } = plan.video;
   const decoding = [
     ...decoderArgs(alphaDecoder, index),
@@ -89,18 +94,13 @@ function pictureArgs(order: PassOrder, index: number): string[] {
   const rendition = pass.renditions[index]!;
   if (pass.copiesPicture && index === 0) return ["-map", `0:${plan.video.index}`, `-c:v:${index}`, "copy"];
   const own = (name: string, value: string | number) => [`-${name}:v:${index}`, String(value)];
+  const options = encoderOptions(order.engine, rendition, { preset, reordersFrames: plan.reordersFrames });
   return [
     ...["-map", videoPad(rendition.name)],
-    ...[...own("c", "libx264"), ...own("preset", preset)],
     // Every frame keeps its own time; a fixed rate would drop or repeat frames of varying rates.
     ...[...own("fps_mode", "passthrough"), ...own("enc_time_base", "1/90000")],
-    ...[...own("force_key_frames", keyframes(order)), ...own("sc_threshold", 0), ...own("g", 100_000)],
-    ...(plan.reordersFrames ? [] : own("bf", 0)),
-    ...[...own("crf", rendition.crf), ...own("maxrate", rendition.maxRateBps)],
-    ...own("bufsize", rendition.maxRateBps * 2),
-    ...[...own("profile", rendition.h264Profile), ...own("level", (rendition.h264LevelIdc / 10).toFixed(1))],
-    // The playlist says that there are no captions inside the picture.
-    ...own("a53cc", 0),
+    ...own("force_key_frames", keyframes(order)),
+    ...options.flatMap(([name, value]) => own(name, value)),
   ];
 }
 

@@ -4,6 +4,8 @@ import type { Pass } from "../stages/passes.ts";
 import { type EncodePlan, encodedRenditions, type PlannedSound } from "../stages/plan.ts";
 import { sheetColumns, sheetRows } from "../stages/plan-storyboard.ts";
 import type { VideoProbe } from "../stages/probe.ts";
+import { anywhere, cardScale, inMemory, onCard, type PlacedStep, travel } from "./card-steps.ts";
+import { cardFormatOf, type EncoderEngine } from "./engines.ts";
 
 /** A link of a filter chain, e.g. `setsar=1`. */
 type Step = string;
@@ -18,43 +20,75 @@ export const storyboardPad = "[storyboard]";
  * each smaller rendition is scaled from the one above it, and the storyboard's pictures are taken from the smallest.
  * Null where everything is taken over as it is.
  */
-export function filterGraph(plan: EncodePlan, pass: Pass): string | null {
-  const chains = pass.window ? pictureChains(plan, pass.window) : [];
+export function filterGraph(plan: EncodePlan, pass: Pass, engine: EncoderEngine): string | null {
+  const chains = pass.window ? pictureChains(plan, pass.window, engine) : [];
   for (const sound of pass.sounds)
     if (!sound.isCopied)
       chains.push(`[0:${sound.streamIndex}]${soundSteps(sound).join(",")}${soundPad(sound.folder)}`);
   return chains.length > 0 ? chains.join(";") : null;
 }
 
-function pictureChains(plan: EncodePlan, window: NonNullable<Pass["window"]>): string[] {
+function pictureChains(
+  plan: EncodePlan,
+  window: NonNullable<Pass["window"]>,
+  engine: EncoderEngine,
+): string[] {
   const chains: string[] = [];
   const encoded = encodedRenditions(plan);
+  const encodedPlace = engine.usesCard ? "card" : "memory";
   let input = `[0:${plan.video.index}]`;
+  let format = cardFormatOf(engine, plan.video);
   encoded.forEach((rendition, i) => {
     const steps =
       i === 0
-        ? [...timeSteps(plan, window), ...pictureSteps(plan.video, rendition), ...holdSteps(plan, window)]
-        : shrinkSteps(rendition);
-    chains.push(`${input}${[...steps, "split=2"].join(",")}${videoPad(rendition.name)}[below${i}]`);
+        ? [
+            ...anywhere(timeSteps(plan, window)),
+            ...placedPictureSteps(engine, plan.video, rendition),
+            ...inMemory(holdSteps(plan, window)),
+          ]
+        : placedShrinkSteps(engine, rendition);
+    const filters = [...travel(steps, format, encodedPlace), "split=2"];
+    chains.push(`${input}${filters.join(",")}${videoPad(rendition.name)}[below${i}]`);
     input = `[below${i}]`;
+    format = engine.usesCard ? "yuv420p" : null;
   });
   // Everything is copied: only the storyboard's pictures are decoded.
   const whole =
     encoded.length === 0
-      ? [...timeSteps(plan, window), ...pictureSteps(plan.video, plan.storyboard.tile)]
+      ? [...anywhere(timeSteps(plan, window)), ...inMemory(pictureSteps(plan.video, plan.storyboard.tile))]
       : [];
-  chains.push(`${input}${[...whole, ...storyboardSteps(plan, window)].join(",")}${storyboardPad}`);
+  const steps = travel([...whole, ...storyboardSteps(plan, window)], format, "memory");
+  chains.push(`${input}${steps.join(",")}${storyboardPad}`);
   return chains;
 }
 
+/** What a card's filters can't do is done in memory, in the same way as without a card. */
+function placedPictureSteps(engine: EncoderEngine, video: VideoProbe, size: Size): PlacedStep[] {
+  const isPlain = !video.isInterlaced && !video.hdr && !video.isFullRange && matrixOf(video) === "bt709";
+  if (cardFormatOf(engine, video) === null || !isPlain) return inMemory(pictureSteps(video, size));
+  return [
+    ...onCard([cardScale(unrotated(video, size))]),
+    ...inMemory(rotateSteps(video)),
+    ...anywhere(["setsar=1", bt709]),
+  ];
+}
+
+const placedShrinkSteps = (engine: EncoderEngine, size: Size): PlacedStep[] =>
+  engine.usesCard ? [...onCard([cardScale(size)]), ...anywhere(["setsar=1"])] : inMemory(shrinkSteps(size));
+
 /** One picture for each step of time, the one that is shown when it begins, joined to sheets. */
-function storyboardSteps({ storyboard }: EncodePlan, { startSeconds }: { startSeconds: number }): Step[] {
+function storyboardSteps(
+  { storyboard }: EncodePlan,
+  { startSeconds }: { startSeconds: number },
+): PlacedStep[] {
   const { everySeconds, tile } = storyboard;
   return [
-    ...(startSeconds > 0 ? [`setpts=PTS-${startSeconds.toFixed(6)}/TB`] : []),
-    `fps=fps=1/${everySeconds}:start_time=0:round=up`,
-    `scale=${tile.width}:${tile.height}:flags=area:out_range=pc`,
-    `tile=${sheetColumns}x${sheetRows}`,
+    ...anywhere(startSeconds > 0 ? [`setpts=PTS-${startSeconds.toFixed(6)}/TB`] : []),
+    ...anywhere([`fps=fps=1/${everySeconds}:start_time=0:round=up`]),
+    ...inMemory([
+      `scale=${tile.width}:${tile.height}:flags=area:out_range=pc`,
+      `tile=${sheetColumns}x${sheetRows}`,
+    ]),
   ];
 }
 
@@ -67,9 +101,12 @@ export function pictureSteps(video: VideoProbe, size: Size): Step[] {
     ...rotateSteps(video),
     "setsar=1",
     "format=yuv420p",
-    "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709",
+    bt709,
   ];
 }
+
+/** What players assume, and what the stream then says. */
+const bt709 = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709";
 
 /** With sound, both streams keep their distance in time; alone, the picture starts at zero. */
 function timeSteps(

@@ -5,6 +5,7 @@ import { checkpointName } from "@reelkeep/core/object-keys";
 import PQueue from "p-queue";
 import { z } from "zod";
 import type { EncoderPreset } from "../ffmpeg/args.ts";
+import type { EncoderEngine } from "../ffmpeg/engines.ts";
 import type { CompletedPass } from "./encode-pass.ts";
 import type { EarlierOutput, OutputStore, StoredObject } from "./output-store.ts";
 import type { Pass } from "./passes.ts";
@@ -38,17 +39,24 @@ const checkpointSchema = z.object({
   sheets: z.array(objectSchema),
 });
 
-const digestOf = (plan: EncodePlan, preset: EncoderPreset): string =>
-  createHash("sha256").update(JSON.stringify({ format, plan, preset })).digest("hex");
+/** What windows must have in common to fit together. */
+export interface Made {
+  readonly plan: EncodePlan;
+  readonly preset: EncoderPreset;
+  readonly processor: EncoderEngine["processor"];
+}
+
+const digestOf = ({ plan, preset, processor }: Made): string =>
+  createHash("sha256").update(JSON.stringify({ format, plan, preset, processor })).digest("hex");
 
 /** Notes that a pass is whole in storage. */
 export async function writeCheckpoint(
   store: OutputStore,
-  { plan, preset }: { plan: EncodePlan; preset: EncoderPreset },
+  made: Made,
   done: CompletedPass,
   signal?: AbortSignal,
 ): Promise<void> {
-  const text = JSON.stringify({ digest: digestOf(plan, preset), ...done });
+  const text = JSON.stringify({ digest: digestOf(made), ...done });
   await putText(store, checkpointName(done.name), text, signal);
 }
 
@@ -59,10 +67,10 @@ export async function writeCheckpoint(
  */
 export async function takeOver(
   earlier: readonly EarlierOutput[],
-  order: { readonly plan: EncodePlan; readonly preset: EncoderPreset; readonly passes: readonly Pass[] },
+  order: Made & { readonly passes: readonly Pass[] },
   signal?: AbortSignal,
 ): Promise<CompletedPass[]> {
-  const digest = digestOf(order.plan, order.preset);
+  const digest = digestOf(order);
   for (const output of earlier) {
     const taken: CompletedPass[] = [];
     for (const { name } of order.passes) {

@@ -86,7 +86,7 @@ export async function encodePass(order: PassOrder, options: PassOptions): Promis
   const running = run(tools, "ffmpeg", encodeArgs(order), {
     signal,
     cwd: workFolder,
-    files: { read: [order.sourcePath], write: [workFolder] },
+    files: { read: [order.sourcePath], write: [workFolder], gpu: order.engine.usesCard },
     limits: encodeLimits(order.plan, (await stat(order.sourcePath)).size, secondsOfPass(order)),
     onStart: (started) => {
       handle = started;

@@ -2,10 +2,12 @@
 import { AppError } from "@reelkeep/core/errors";
 import { avcCodecString } from "@reelkeep/core/media/h264-level";
 import { clockStartSeconds, type EncoderPreset } from "../ffmpeg/args.ts";
+import { cpuEngine, type EncoderEngine } from "../ffmpeg/engines.ts";
 import type { MediaTools } from "../ffmpeg/tools.ts";
 import { takeOver, writeCheckpoint } from "./checkpoints.ts";
 import { type CompletedPass, clearWorkFolder, encodePass } from "./encode-pass.ts";
 import { type EncodeProgress, trackProgress } from "./encode-progress.ts";
+import { EngineRefused } from "./engine-refused.ts";
 import type { EarlierOutput, OutputStore, StoredObject } from "./output-store.ts";
 import { type Pass, passesOf } from "./passes.ts";
 import type { EncodePlan } from "./plan.ts";
@@ -35,6 +37,8 @@ export interface EncodedOutput {
 
 export interface EncodeOptions {
   readonly preset?: EncoderPreset;
+  /** The processor by default. */
+  readonly engine?: EncoderEngine;
   readonly signal?: AbortSignal | undefined;
   /** Outputs of earlier attempts of the same job, the newest first; undefined where no later one will ask. */
   readonly earlier?: readonly EarlierOutput[];
@@ -51,7 +55,7 @@ const aacCodec = "mp4a.40.2";
 
 /**
  * Encodes `sourcePath` below `workFolder` and stores every segment. Resolves when all of them are stored.
- * @throws PlanRefused when the plan's short cuts don't fit this source; AppError `encoder-failed`, `disk-full`, or
+ * @throws PlanRefused when the plan's short cuts don't fit this source; EngineRefused when a card fails; AppError `encoder-failed`, `disk-full`, or
  * what storage threw; or the signal's reason.
  */
 export async function encode(
@@ -62,7 +66,8 @@ export async function encode(
   store: OutputStore,
   options: EncodeOptions = {},
 ): Promise<EncodedOutput> {
-  const { preset = "veryfast", signal, preview } = options;
+  const { preset = "veryfast", engine = cpuEngine, signal, preview } = options;
+  const made = { plan, preset, processor: engine.processor };
   const passes = passesOf(plan);
   const tracker = trackProgress(plan, passes, options.onProgress);
   const told = (segment: StoredSegment) => {
@@ -71,22 +76,24 @@ export async function encode(
     options.onSegmentStored?.(segment);
   };
   const note = async (pass: CompletedPass) => {
-    if (options.earlier) await writeCheckpoint(store, { plan, preset }, pass, signal);
+    if (options.earlier) await writeCheckpoint(store, made, pass, signal);
   };
-  const done = await takeOver(options.earlier ?? [], { plan, preset, passes }, signal);
+  const done = await takeOver(options.earlier ?? [], { ...made, passes }, signal);
   if (done.length > 0) options.onTakenOver?.(done.map(({ name }) => name));
   for (const segment of done.flatMap(({ segments }) => Object.values(segments).flat())) told(segment);
   for (const pass of passes.slice(0, done.length)) tracker.skip(pass);
   for (const pass of done) await note(pass);
 
   for (const pass of passes.slice(done.length)) {
-    const order = { plan, pass, sourcePath, preset, firstSegment: firstSegment(pass, done) };
+    const order = { plan, pass, sourcePath, preset, engine, firstSegment: firstSegment(pass, done) };
     const completed = await encodePass(order, {
       ...{ tools, store, workFolder, signal },
       onProgress: (progress) => tracker.encoded(pass, progress),
       onStored: told,
       firstSheet: 1 + done.reduce((count, { sheets }) => count + sheets.length, 0),
     }).catch((error: unknown) => {
+      if (engine.usesCard && error instanceof AppError && cardFailures.includes(error.code))
+        throw new EngineRefused(error);
       const isOurs = error instanceof AppError && ["encoder-failed", "unreadable-file"].includes(error.code);
       if (isOurs && (plan.copied || plan.windows.length > 1)) throw new PlanRefused(error);
       throw error;
@@ -104,6 +111,9 @@ export async function encode(
   requireFittingCopy(plan, tracks);
   return { tracks, sheets: done.filter((_, i) => passes[i]!.window).map(({ sheets }) => sheets) };
 }
+
+/** What a card's fault may look like; a file's looks the same, and is told from it by trying without the card. */
+const cardFailures: readonly string[] = ["encoder-failed", "unreadable-file", "too-demanding"];
 
 /** Windows number their segments on from the ones before. */
 function firstSegment(pass: Pass, done: readonly CompletedPass[]): number {
