@@ -16,6 +16,7 @@ const video: VideoProbe = {
   frameRate: 25,
   frameRateBase: 25,
   pixelFormat: "yuv420p",
+  alphaDecoder: null,
   isFullRange: false,
   colorMatrix: "bt709",
   hdr: null,
