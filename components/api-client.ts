@@ -16,6 +16,7 @@ import {
   assetListSchema,
   assetSummarySchema,
   type PlaybackRequest,
+  type PosterChoice,
   playbackGrantSchema,
 } from "@reelkeep/core/api/assets";
 import {
@@ -27,6 +28,7 @@ import {
 import {
   completeAnswerSchema,
   mediaStatusSchema,
+  previewGrantSchema,
   type SignRequest,
   signAnswerSchema,
   type UploadRequest,
@@ -137,11 +139,17 @@ export const changeAsset = (id: string, body: AssetChange) =>
   ask(`/api/assets/${id}`, assetSummarySchema, { method: "PATCH", body });
 export const setAssetState = (id: string, body: AssetStateChange) =>
   tell(`/api/assets/${id}/state`, { method: "PUT", body });
+export const choosePoster = (id: string, body: PosterChoice) =>
+  tell(`/api/assets/${id}/poster`, { method: "PUT", body });
 export const deleteAsset = (id: string) => tell(`/api/assets/${id}`, { method: "DELETE" });
 
 /** Sets the cookies that open the film, as a side effect. */
 export const grantPlayback = (assetId: string, body: PlaybackRequest, signal?: AbortSignal) =>
   ask(`/api/assets/${assetId}/playback`, playbackGrantSchema, { method: "POST", body, signal });
+
+/** Sets the cookies that open what the running attempt makes, as a side effect. */
+export const grantPreview = (actionKey: string, signal?: AbortSignal) =>
+  ask(`/api/media/${actionKey}/preview`, previewGrantSchema, { method: "POST", signal });
 
 export const listInvitations = (assetId: string, signal?: AbortSignal) =>
   ask(`/api/assets/${assetId}/invitations`, invitationListSchema, { signal });

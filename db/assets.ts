@@ -58,6 +58,18 @@ export async function activateVersion(
   return rows.length > 0;
 }
 
+/** Makes a picture of a version stand for a locked asset while that version plays. */
+export async function choosePoster(
+  tx: Transaction,
+  id: string,
+  { versionId, name }: { versionId: string; name: string },
+): Promise<void> {
+  await tx
+    .update(assets)
+    .set({ posterVersionId: versionId, posterName: name, updatedAt: now })
+    .where(eq(assets.id, id));
+}
+
 /** Blocks, allows or deletes a locked asset; null where it can't move so. */
 export async function moveAsset(tx: Transaction, id: string, name: AssetMove): Promise<Asset | null> {
   const rows = await tx

@@ -9,7 +9,10 @@ export type Audit = typeof publicationAudits.$inferSelect;
 /** What changes what plays names both versions; an act on a job names the job. */
 export type NewAudit = Pick<Audit, "assetId" | "actorKind" | "actorId"> &
   (
-    | ({ action: "publish" | "rollback" | "import" } & Pick<Audit, "beforeVersionId" | "afterVersionId">)
+    | ({ action: "publish" | "rollback" | "import" | "choose-poster" } & Pick<
+        Audit,
+        "beforeVersionId" | "afterVersionId"
+      >)
     | { action: "block" | "unblock" | "delete" }
     | { action: "cancel" | "retry"; actionKey: string }
   );

@@ -27,6 +27,13 @@ export async function findAttempt(db: Executor, id: string): Promise<JobAttempt 
   return rows[0] ?? null;
 }
 
+/** The attempt that holds a job; null where none does. */
+export async function findRunningAttempt(db: Executor, actionKey: string): Promise<JobAttempt | null> {
+  const running = and(eq(jobAttempts.actionKey, actionKey), eq(jobAttempts.state, "running"));
+  const rows = await db.select().from(jobAttempts).where(running);
+  return rows[0] ?? null;
+}
+
 /** All attempts of a job, the newest first. */
 export const listAttempts = (db: Executor, actionKey: string): Promise<JobAttempt[]> =>
   db

@@ -29,6 +29,11 @@ export function describeMedia(row: MediaStatusRow, actor: Actor): MediaStatus {
     generation: job?.generation ?? null,
     cancelRequested: running && job.cancelRequestedAt !== null,
     cancelledBy: describeCanceller(row, actor),
+    // The worker stores the preview before it tells of any progress of the smallest rendition.
+    preview:
+      running && row.assetState === "active" && (job.progressRenditions[0]?.fraction ?? 0) > 0
+        ? { endpoint: `/api/media/${upload.actionKey}/preview` }
+        : null,
     playback:
       job?.state === "processing-completed" && versionNumber !== null
         ? { endpoint: `/api/assets/${upload.assetId}/playback`, versionNumber }

@@ -3,6 +3,7 @@ import type { Actor } from "@reelkeep/core/access/policy";
 import type { PlaybackGrant, PlaybackRequest } from "@reelkeep/core/api/assets";
 import { AppError } from "@reelkeep/core/errors";
 import { findReplacedVersion } from "@reelkeep/db/media-versions";
+import { shownPoster } from "./choose-poster.ts";
 import type { ServiceContext } from "./context.ts";
 import { createPosterSigner } from "./grant-posters.ts";
 import { requireAsset } from "./read-asset.ts";
@@ -42,7 +43,10 @@ export async function grantPlayback(
       versionNumber: version.versionNumber,
       title: asset.title,
       manifestUrl: `${mediaSigner.baseUrl}/${version.prefix}${version.masterName}`,
-      posterUrl: createPosterSigner(mediaSigner, actor, now)(asset.ownerId, version),
+      posterUrl: createPosterSigner(mediaSigner, actor, now)(asset.ownerId, shownPoster(asset, version)),
+      storyboardUrl: version.storyboardName
+        ? `${mediaSigner.baseUrl}/${version.prefix}${version.storyboardName}`
+        : null,
       durationSeconds: version.durationSeconds,
       expiresAt: expiresAt.toISOString(),
       renewAfterSeconds: Math.floor(playbackSeconds / 2),

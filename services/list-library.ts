@@ -3,6 +3,7 @@ import type { AssetChange, AssetList, AssetListQuery, AssetSummary } from "@reel
 import { AppError } from "@reelkeep/core/errors";
 import { changeAsset as change } from "@reelkeep/db/assets";
 import { countLibrary, findLibraryRow, type LibraryRow, listLibrary } from "@reelkeep/db/library";
+import { shownPoster } from "./choose-poster.ts";
 import type { ServiceContext } from "./context.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { createPosterSigner, type PosterSigner } from "./grant-posters.ts";
@@ -85,7 +86,15 @@ function toSummary(row: LibraryRow, actor: Actor, sign: PosterSigner): AssetSumm
       hasAudio: version.hasAudio,
       publishedAt: version.publishedAt.toISOString(),
     },
-    posterUrl: version?.posterName && asset.state === "active" ? sign(asset.ownerId, version) : null,
+    posterUrl: version && asset.state === "active" ? sign(asset.ownerId, shownPoster(asset, version)) : null,
+    posters:
+      version && asset.state === "active" && mayDoWith(actor, "edit", factsOf(row))
+        ? version.posterSuggestions.map((posterName) => ({
+            name: posterName,
+            url: sign(asset.ownerId, { prefix: version.prefix, posterName })!,
+            isShown: posterName === shownPoster(asset, version).posterName,
+          }))
+        : [],
     latest:
       upload && seesDetails
         ? {

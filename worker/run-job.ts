@@ -167,7 +167,9 @@ async function publish(
   const publication = {
     processor: result.processor,
     masterName,
-    posterName: result.posterName,
+    posterName: result.posterSuggestions[0] ?? null,
+    posterSuggestions: [...result.posterSuggestions],
+    storyboardName: result.storyboardName,
     durationSeconds: result.durationSeconds,
     width: largest.width,
     height: largest.height,

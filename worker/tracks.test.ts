@@ -216,7 +216,7 @@ describe("posters", () => {
     const result = await transcodeInto(folder, path);
     const names = await postersOf(out);
     expect(names).toEqual(["poster-1.jpg", "poster-2.jpg", "poster-3.jpg"]);
-    expect(result.posterName).toBe("poster-1.jpg");
+    expect(result.posterSuggestions).toEqual(names);
     const pictures = new Set<string>();
     for (const name of names) {
       const { r, g, b } = await meanColor(join(out, name));

@@ -78,7 +78,9 @@ export interface TranscodeResult {
   readonly hasAudio: boolean;
   /** Largest first. */
   readonly renditions: readonly TranscodedRendition[];
-  readonly posterName: string | null;
+  /** The better first; the first stands for the video until somebody chooses. */
+  readonly posterSuggestions: readonly string[];
+  readonly storyboardName: string | null;
   /** Every object of the version, as verified in storage. */
   readonly inventory: readonly StoredObject[];
 }
@@ -110,7 +112,7 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
   const beside = [tools, encoded.plan, sourcePath, workFolder, store] as const;
   const subtitles = await storeSubtitles(...beside, durationSeconds, watch);
   const posters = await storePosters(...beside, watch);
-  await storeStoryboard(store, encoded.plan, encoded.sheets, durationSeconds, signal);
+  const storyboard = await storeStoryboard(store, encoded.plan, encoded.sheets, durationSeconds, signal);
   const tracks = [...encoded.tracks, ...subtitles];
   const master = await storePlaylists(store, encoded.plan, tracks, signal);
 
@@ -123,7 +125,8 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
     durationSeconds,
     hasAudio: encoded.plan.sounds.length > 0,
     renditions: describeRenditions(master, tracks, encoded.plan),
-    posterName: posters[0] ?? null,
+    posterSuggestions: posters,
+    storyboardName: storyboard,
     inventory,
   };
 }

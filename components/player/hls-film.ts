@@ -2,6 +2,7 @@ import type Hls from "hls.js";
 import type { ErrorData } from "hls.js";
 import { judgeSilence, type PlayerProblem, playerProblem } from "./player-problem.ts";
 import { renditionsOf } from "./renditions.ts";
+import { soundTracksOf } from "./sound-tracks.ts";
 
 /** A film on a video element, whichever way the browser plays it. */
 export interface Film {
@@ -20,12 +21,13 @@ export interface FilmEvents {
   onProgress(): void;
 }
 
-/** Plays by hls.js, with cookies on every request. */
+/** Plays by hls.js, with cookies on every request. A film that is growing is seen from its beginning. */
 export function openHlsFilm(
   HlsClass: typeof Hls,
   video: HTMLVideoElement,
   manifestUrl: string,
   events: FilmEvents,
+  isGrowing: boolean,
 ): Film {
   const hls = new HlsClass({
     xhrSetup: (xhr) => {
@@ -33,11 +35,14 @@ export function openHlsFilm(
     },
     // A picture larger than its place costs the viewer bytes and shows nothing.
     capLevelToPlayerSize: true,
+    // hls.js takes what grows for live, whose end it would go to.
+    ...(isGrowing ? { startPosition: 0 } : {}),
   });
   let currentUrl = manifestUrl;
   let mediaRecoveries = 0;
 
   hls.on(HlsClass.Events.MANIFEST_PARSED, () => renditionsOf(video).load(hls));
+  hls.on(HlsClass.Events.AUDIO_TRACKS_UPDATED, () => soundTracksOf(video)?.load(hls));
   hls.on(HlsClass.Events.FRAG_BUFFERED, () => {
     mediaRecoveries = 0;
     events.onProgress();

@@ -6,12 +6,15 @@ import {
   MediaMuteButton,
   MediaPipButton,
   MediaPlayButton,
+  MediaPreviewThumbnail,
   MediaPreviewTimeDisplay,
   MediaTimeDisplay,
   MediaTimeRange,
   MediaVolumeRange,
 } from "media-chrome/react";
 import {
+  MediaAudioTrackMenu,
+  MediaAudioTrackMenuButton,
   MediaCaptionsMenu,
   MediaCaptionsMenuButton,
   MediaPlaybackRateMenu,
@@ -28,9 +31,11 @@ export function PlayerControls() {
     <>
       <MediaPlaybackRateMenu hidden anchor="auto" rates={speeds} />
       <MediaRenditionMenu hidden anchor="auto" />
+      <MediaAudioTrackMenu hidden anchor="auto" />
       <MediaCaptionsMenu hidden anchor="auto" />
       <div className="reelkeep-bar">
         <MediaTimeRange>
+          <MediaPreviewThumbnail slot="preview" />
           <MediaPreviewTimeDisplay slot="preview" />
         </MediaTimeRange>
         <MediaControlBar>
@@ -39,6 +44,7 @@ export function PlayerControls() {
           <MediaVolumeRange className="reelkeep-wide-only" />
           <MediaTimeDisplay showDuration noToggle />
           <span className="reelkeep-space" />
+          <MediaAudioTrackMenuButton />
           <MediaCaptionsMenuButton />
           <MediaPlaybackRateMenuButton>
             <Gauge slot="icon" aria-hidden />

@@ -1,26 +1,33 @@
 "use client";
 import { LoaderCircle } from "lucide-react";
 import { MediaController, MediaLoadingIndicator } from "media-chrome/react";
+import type { RefObject } from "react";
 import { classNames } from "../ui/class-names.ts";
+import type { FilmSource } from "./film-source.ts";
 import { PlayerControls } from "./player-controls.tsx";
 import { PlayerRefusal } from "./player-refusal.tsx";
 import { useFilm } from "./use-film.ts";
 import "./player.css";
 
-/** One film with its controls. It keeps 16:9 and shows the whole picture, whatever its shape. */
+/**
+ * One film with its controls. It keeps 16:9 and shows the whole picture, whatever its shape. `position` holds where
+ * the viewer is, for a player that takes over.
+ */
 export function Player({
-  assetId,
+  source,
   title,
   posterUrl,
+  position,
   fill = false,
 }: {
-  assetId: string;
+  source: FilmSource;
   title: string;
   posterUrl: string | null;
+  position?: RefObject<number>;
   /** Takes all the room there is instead of 16:9. */
   fill?: boolean;
 }) {
-  const { state, attach, again } = useFilm(assetId);
+  const { state, attach, again } = useFilm(source, () => position?.current ?? 0);
   return (
     <section
       aria-label={`Player: ${title}`}
@@ -42,7 +49,15 @@ export function Player({
             playsInline
             preload="metadata"
             poster={state.grant.posterUrl ?? posterUrl ?? undefined}
-          />
+            onTimeUpdate={({ currentTarget }) => {
+              if (position) position.current = currentTarget.currentTime;
+            }}
+          >
+            {state.grant.storyboardUrl && (
+              // The controls look for this label.
+              <track kind="metadata" label="thumbnails" src={state.grant.storyboardUrl} default />
+            )}
+          </video>
           <MediaLoadingIndicator slot="centered-chrome" noAutohide />
           <PlayerControls />
         </MediaController>

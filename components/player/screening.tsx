@@ -2,6 +2,7 @@
 import type { AssetSummary } from "@reelkeep/core/api/assets";
 import { ChevronLeft } from "lucide-react";
 import Link from "next/link";
+import { publishedFilm } from "./film-source.ts";
 import { Player } from "./player.tsx";
 import { playerProblem } from "./player-problem.ts";
 import { PlayerRefusal } from "./player-refusal.tsx";
@@ -24,7 +25,7 @@ export function Screening({ asset }: { asset: AssetSummary | null }) {
       <main className="flex min-h-0 flex-1 flex-col">
         {asset?.version && asset.state === "active" ? (
           <div className="mx-auto flex w-full max-w-[calc((100dvh-9rem)*16/9)] flex-1 flex-col gap-4 sm:px-6 sm:pb-8">
-            <Player assetId={asset.id} title={asset.title} posterUrl={asset.posterUrl} />
+            <Player source={publishedFilm(asset.id)} title={asset.title} posterUrl={asset.posterUrl} />
             {asset.description && (
               <p className="max-w-prose px-4 pb-8 break-words whitespace-pre-line text-ink-soft sm:px-0">
                 {asset.description}

@@ -1,45 +1,48 @@
 "use client";
-import type { PlaybackGrant } from "@reelkeep/core/api/assets";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { grantPlayback } from "../api-client.ts";
+import type { FilmGrant, FilmSource } from "./film-source.ts";
 import { type Film, type FilmEvents, openHlsFilm } from "./hls-film.ts";
 import { openNativeFilm } from "./native-film.ts";
 import { judgeGrantFailure, type PlayerProblem, playerProblem } from "./player-problem.ts";
 import { renditionsOf } from "./renditions.ts";
+import { soundTracksOf } from "./sound-tracks.ts";
 
 /** How the permission to play stands. */
 export type FilmState =
   | { readonly phase: "asking" }
-  | { readonly phase: "granted"; readonly grant: PlaybackGrant }
+  | { readonly phase: "granted"; readonly grant: FilmGrant }
   | { readonly phase: "problem"; readonly problem: PlayerProblem };
 
 /**
  * Opens a film: asks for permission (which sets the cookies), attaches the video element that `attach` is given,
  * renews the cookies before they end, and after a 403 once more. `again` starts over where the viewer was.
+ * `startAtSeconds` is asked for once there is something to play; `source` may be another object for the same film.
  */
-export function useFilm(assetId: string) {
+export function useFilm(source: FilmSource, startAtSeconds: () => number = () => 0) {
   const [state, setState] = useState<FilmState>({ phase: "asking" });
   const [attempt, setAttempt] = useState(0);
-  const resumeAtSeconds = useRef(0);
+  const resumeAtSeconds = useRef<number | null>(null);
+  const film = useRef({ source, startAtSeconds });
+  film.current = { source, startAtSeconds };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt asks again.
   useEffect(() => {
     const asking = new AbortController();
     setState({ phase: "asking" });
-    grantPlayback(assetId, {}, asking.signal).then(
+    film.current.source.ask(null, asking.signal).then(
       (grant) => setState({ phase: "granted", grant }),
       (error: unknown) => {
         if (!asking.signal.aborted) setState({ phase: "problem", problem: judgeGrantFailure(error) });
       },
     );
     return () => asking.abort();
-  }, [assetId, attempt]);
+  }, [source.key, attempt]);
 
   const grant = state.phase === "granted" ? state.grant : null;
   const attach = useCallback(
     (video: HTMLVideoElement | null) => {
       if (!video || !grant) return;
-      const position = resumeAtSeconds.current;
+      const position = resumeAtSeconds.current ?? film.current.startAtSeconds();
       if (position > 0)
         video.addEventListener(
           "loadedmetadata",
@@ -48,7 +51,7 @@ export function useFilm(assetId: string) {
           },
           { once: true },
         );
-      return playWhileGranted(video, grant, (problem) => {
+      return playWhileGranted(video, film.current.source, grant, (problem) => {
         resumeAtSeconds.current = video.currentTime;
         setState({ phase: "problem", problem });
       });
@@ -62,14 +65,16 @@ export function useFilm(assetId: string) {
 /** Plays until a problem comes or the returned function is called. */
 function playWhileGranted(
   video: HTMLVideoElement,
-  firstGrant: PlaybackGrant,
+  source: FilmSource,
+  firstGrant: FilmGrant,
   onProblem: (problem: PlayerProblem) => void,
 ): () => void {
   let film: Film | undefined;
   let closed = false;
   let timer: number | undefined;
-  let { versionId } = firstGrant;
+  let held = firstGrant;
   renditionsOf(video);
+  soundTracksOf(video);
   /** After a 403 the cookies are renewed once; only media that arrives allows it again. */
   let renewedAfterDenial = false;
 
@@ -83,19 +88,19 @@ function playWhileGranted(
     end();
     onProblem(problem);
   }
-  function scheduleRenewal(grant: PlaybackGrant) {
+  function scheduleRenewal(grant: FilmGrant) {
     window.clearTimeout(timer);
     timer = window.setTimeout(() => void renew(false), grant.renewAfterSeconds * 1_000);
   }
   async function renew(denied: boolean) {
     try {
-      const grant = await grantPlayback(firstGrant.assetId, { versionId });
+      const grant = await source.ask(held);
       if (closed) return;
       scheduleRenewal(grant);
       // A version published meanwhile shows at the next opening. This one is renewed for a day; then it plays on
       // while its cookies last, and the active one takes over at the 403.
       if (!denied) return;
-      versionId = grant.versionId;
+      held = grant;
       film?.renewed(grant.manifestUrl);
     } catch (error) {
       const problem = judgeGrantFailure(error);
@@ -119,7 +124,7 @@ function playWhileGranted(
     },
   };
 
-  void openFilm(video, firstGrant.manifestUrl, events, () => closed).then(
+  void openFilm(video, firstGrant.manifestUrl, source, events, () => closed).then(
     (opened) => {
       if (closed) opened?.close();
       else if (opened) film = opened;
@@ -137,12 +142,13 @@ const retryMs = 5_000;
 async function openFilm(
   video: HTMLVideoElement,
   manifestUrl: string,
+  { isGrowing }: FilmSource,
   events: FilmEvents,
   isClosed: () => boolean,
 ): Promise<Film | null> {
   const { default: Hls } = await import("hls.js");
   if (isClosed()) return null;
-  if (Hls.isSupported()) return openHlsFilm(Hls, video, manifestUrl, events);
+  if (Hls.isSupported()) return openHlsFilm(Hls, video, manifestUrl, events, isGrowing);
   if (video.canPlayType("application/vnd.apple.mpegurl")) return openNativeFilm(video, manifestUrl, events);
   return null;
 }

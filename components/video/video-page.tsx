@@ -10,13 +10,16 @@ import { useEffect, useRef, useState } from "react";
 import { getAsset, ProblemError } from "../api-client.ts";
 import { offeredActs } from "../jobs/offered-acts.ts";
 import { assetsKey } from "../library/use-assets.ts";
+import { publishedFilm } from "../player/film-source.ts";
 import { Player } from "../player/player.tsx";
 import { SharingDialog } from "../sharing/sharing-dialog.tsx";
 import { Button } from "../ui/button.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 import { DeleteVideo } from "./delete-video.tsx";
 import { FilmPlace } from "./film-place.tsx";
+import { FilmPreview } from "./film-preview.tsx";
 import { MediaState } from "./media-state.tsx";
+import { PosterChoices } from "./poster-choices.tsx";
 import { useMediaStatus } from "./use-media-status.ts";
 import { VideoFacts } from "./video-facts.tsx";
 import { VideoMenu } from "./video-menu.tsx";
@@ -38,6 +41,8 @@ export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummar
     block: mayDoWith(actor, "block", facts),
     delete: mayDoWith(actor, "delete", facts),
   };
+  /** The published film goes on where its preview was. */
+  const position = useRef(0);
   const [deleting, setDeleting] = useState(false);
   const showsState = media && !(media.status === "processing-completed" && asset.version);
 
@@ -77,9 +82,18 @@ export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummar
           <Player
             // A newly published version is another film.
             key={asset.version.id}
-            assetId={asset.id}
+            source={publishedFilm(asset.id)}
+            position={position}
             title={asset.title}
             posterUrl={asset.posterUrl}
+          />
+        ) : media?.preview && !asset.version ? (
+          <FilmPreview
+            // Another attempt makes another film.
+            key={`${media.actionKey} ${media.attempt?.number}`}
+            actionKey={media.actionKey}
+            title={asset.title}
+            position={position}
           />
         ) : (
           <FilmPlace asset={asset} media={media} mayAllow={may.block} />
@@ -94,6 +108,7 @@ export function VideoPage({ initialAsset, account }: { initialAsset: AssetSummar
               )}
             </MediaState>
           )}
+          <PosterChoices asset={asset} />
           <VideoFacts asset={asset} media={media} />
         </div>
       </div>

@@ -42,6 +42,8 @@ export const assetSummarySchema = z
     version: publishedVersionSchema.nullable(),
     /** Signed and short-lived; null until something was published. */
     posterUrl: z.string().nullable(),
+    /** Pictures of which whoever may edit the video can choose its poster; signed and short-lived. */
+    posters: z.array(z.object({ name: z.string(), url: z.string(), isShown: z.boolean() })),
     latest: latestMediaSchema.nullable(),
   })
   .meta({ id: "Asset" });
@@ -86,6 +88,12 @@ export const playbackRequestSchema = z
   .meta({ id: "PlaybackRequest" });
 export type PlaybackRequest = z.infer<typeof playbackRequestSchema>;
 
+/** `PUT /api/assets/{id}/poster`: which of a version's suggestions stands for it. */
+export const posterChoiceSchema = z
+  .object({ versionId: uuidSchema, name: z.string().max(64) })
+  .meta({ id: "PosterChoice" });
+export type PosterChoice = z.infer<typeof posterChoiceSchema>;
+
 /** The answer to it: it also sets the signed cookies that open exactly this version. */
 export const playbackGrantSchema = z
   .object({
@@ -95,6 +103,8 @@ export const playbackGrantSchema = z
     title: z.string(),
     manifestUrl: z.string(),
     posterUrl: z.string().nullable(),
+    /** WebVTT whose cues name pieces of pictures along the time line. */
+    storyboardUrl: z.string().nullable(),
     durationSeconds: z.number(),
     expiresAt: z.string(),
     /** Ask again after this many seconds, well before the cookies end. */

@@ -120,12 +120,27 @@ export const mediaStatusSchema = z
         name: z.string().nullable(),
       })
       .nullable(),
+    /** Where to ask for the part that is ready, while the rest is being made. */
+    preview: z.object({ endpoint: z.string() }).nullable(),
     /** Where to ask for playback, once this job's version is published. */
     playback: z.object({ endpoint: z.string(), versionNumber: z.number().int() }).nullable(),
     updatedAt: z.string(),
   })
   .meta({ id: "MediaStatus" });
 export type MediaStatus = z.infer<typeof mediaStatusSchema>;
+
+/** `POST /api/media/{actionKey}/preview`: it also sets the signed cookies that open what this attempt makes. */
+export const previewGrantSchema = z
+  .object({
+    attemptNumber: z.number().int().positive(),
+    /** Its media playlists grow while the attempt goes on. */
+    manifestUrl: z.string(),
+    expiresAt: z.string(),
+    /** Ask again after this many seconds, well before the cookies end. */
+    renewAfterSeconds: z.number(),
+  })
+  .meta({ id: "PreviewGrant" });
+export type PreviewGrant = z.infer<typeof previewGrantSchema>;
 
 /** `POST /api/media/{actionKey}/complete`: what admission says; the same answer however often it is asked. */
 export const completeAnswerSchema = z

@@ -26,6 +26,7 @@ function media(change: Partial<MediaStatus>): MediaStatus {
     generation: 1,
     cancelRequested: false,
     cancelledBy: null,
+    preview: null,
     playback: null,
     updatedAt: "2026-11-20T14:02:00Z",
     ...change,
@@ -48,6 +49,7 @@ function asset(change: Partial<AssetSummary>): AssetSummary {
     createdAt: "2026-11-20T14:00:00Z",
     version: null,
     posterUrl: null,
+    posters: [],
     latest: null,
     ...change,
   };

@@ -23,6 +23,9 @@ export const assets = pgTable(
      * asset; the foreign key isn't told here because the two files would import each other.
      */
     activeVersionId: uuid("active_version_id"),
+    /** The picture that somebody chose, for one version; another version stands for itself again. */
+    posterVersionId: uuid("poster_version_id"),
+    posterName: text("poster_name"),
     /** The newest admitted source revision; 0 before the first. Raised under this row's lock. */
     sourceRevision: integer("source_revision").notNull().default(0),
     /** The newest version's number; 0 before the first. */

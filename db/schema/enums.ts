@@ -28,5 +28,6 @@ export const publicationAction = pgEnum("publication_action", [
   "unblock",
   "cancel",
   "retry",
+  "choose-poster",
 ]);
 export const actorKind = pgEnum("actor_kind", ["user", "worker", "system", "legacy-import"]);

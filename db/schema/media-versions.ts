@@ -54,7 +54,12 @@ export const mediaVersions = pgTable(
     /** Relative to the bucket, with its final slash. No host, so that the CDN's name can change. */
     prefix: text("prefix").notNull(),
     masterName: text("master_name").notNull(),
+    /** What stands for the version until somebody chooses. */
     posterName: text("poster_name"),
+    /** Names of pictures that may stand for it. */
+    posterSuggestions: jsonb("poster_suggestions").$type<string[]>().notNull().default([]),
+    /** The WebVTT of the pictures along the time line. */
+    storyboardName: text("storyboard_name"),
     durationSeconds: doublePrecision("duration_seconds").notNull(),
     width: integer("width").notNull(),
     height: integer("height").notNull(),

@@ -116,6 +116,8 @@ export const verifiedOutput: VerifiedOutput = {
   processor: "ffmpeg-cpu",
   masterName: "master.m3u8",
   posterName: "poster-1.jpg",
+  posterSuggestions: ["poster-1.jpg", "poster-2.jpg"],
+  storyboardName: null,
   durationSeconds: 10,
   width: 1280,
   height: 720,
