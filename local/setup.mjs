@@ -31,6 +31,8 @@ const tasks = {
   "test:mutations": { needs: [requireFfmpeg], steps: [["e2e/faults/mutations/run.ts"]] },
   e2e: { needs: [requireFfmpeg, requireBrowser], steps: [["local/test.ts", "--only-browser"]] },
   check: { steps: [["local/check.ts"]] },
+  // Without FFmpeg it says so, and installs nothing.
+  doctor: { steps: [["local/doctor.ts"]] },
   "bench:jobs": {
     needs: [requireFfmpeg],
     steps: [["local/prepare.ts", "start"], ["bench/jobs.ts"]],
