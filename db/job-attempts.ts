@@ -72,6 +72,14 @@ export async function touchAttempt(
     .where(and(eq(jobAttempts.id, id), eq(jobAttempts.state, "running")));
 }
 
+/** Notes what makes a running attempt's pictures. */
+export async function recordProcessor(db: Executor, id: string, processor: string): Promise<void> {
+  await db
+    .update(jobAttempts)
+    .set({ processor })
+    .where(and(eq(jobAttempts.id, id), eq(jobAttempts.state, "running")));
+}
+
 /** Ends a running attempt once; null where it had ended already. */
 export async function endAttempt(
   tx: Transaction,

@@ -26,19 +26,24 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** Transcodes as on a machine whose card worked when it was asked. */
 async function withCard(name: string, source: string, options: Partial<TranscodeOptions> = {}) {
+  const told: string[] = [];
   const causes: unknown[] = [];
   const result = await transcodeInto(join(root, name), source, {
     engine: nvencEngine,
-    onEngineRefused: (cause) => causes.push(cause),
+    onEngine: (processor, failure) => {
+      told.push(processor);
+      if (failure) causes.push(failure);
+    },
     ...options,
   });
-  return { result, causes, out: join(root, name, "out") };
+  return { result, told, causes, out: join(root, name, "out") };
 }
 
 describe.skipIf(hasCard)("a card that refuses in the middle of a job", () => {
   it("M6 is replaced by the processor in the same attempt, once, and the film is whole", async () => {
-    const { result, causes, out } = await withCard("plain", film);
+    const { result, told, causes, out } = await withCard("plain", film);
     expect(result.processor).toBe("ffmpeg-cpu");
+    expect(told).toEqual(["ffmpeg-nvenc", "ffmpeg-cpu"]);
     expect(causes).toEqual([expect.objectContaining({ code: "encoder-failed" })]);
     expect(String((causes[0] as AppError).cause)).toMatch(/CUDA|cuda/);
     for (const { name } of result.renditions)

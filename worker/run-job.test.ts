@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { AppError } from "@reelkeep/core/errors";
 import { listAttempts } from "@reelkeep/db/job-attempts";
 import { findJob } from "@reelkeep/db/jobs";
@@ -11,7 +11,7 @@ import { getMediaStatus } from "@reelkeep/services/get-media-status";
 import { recoverJobs } from "@reelkeep/services/recover-jobs";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { cpuEngine } from "./ffmpeg/engines.ts";
+import { cpuEngine, nvencEngine } from "./ffmpeg/engines.ts";
 import { runJob, type WorkerContext } from "./run-job.ts";
 import { testTools } from "./testing/media.ts";
 import { startTcpProxy } from "./testing/tcp-proxy.ts";
@@ -200,6 +200,41 @@ describe("a run", () => {
     };
     expect(await runJob({ ...workerContext(), store }, { actionKey, generation: 1 })).toBe("published");
     expect(await findJob(shop.context.db, actionKey)).toMatchObject({ attemptCount: 1 });
+  });
+
+  it.skipIf(existsSync("/dev/nvidiactl"))(
+    "M6 a card that fails costs no attempt: the processor takes over, which the attempt and the version say",
+    async () => {
+      const { actionKey } = await admitUnlaunched();
+      const lines: string[] = [];
+      const context = { ...workerContext(lines), engine: nvencEngine };
+      expect(await runJob(context, { actionKey, generation: 1 })).toBe("published");
+      const [attempt, ...others] = await listAttempts(shop.context.db, actionKey);
+      expect(others).toEqual([]);
+      expect(attempt).toMatchObject({ state: "succeeded", processor: "ffmpeg-cpu" });
+      const version = await findVersionOfAttempt(shop.context.db, attempt!.id);
+      expect(version).toMatchObject({ processor: "ffmpeg-cpu" });
+      const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
+      expect(warnings).toEqual([
+        expect.objectContaining({ err: expect.objectContaining({ code: "encoder-failed" }) }),
+      ]);
+    },
+  );
+
+  it("M6 an attempt says what makes its pictures while it makes them", async () => {
+    const { actionKey } = await admitUnlaunched();
+    const leaving = new AbortController();
+    const context = { ...workerContext(), leaving: leaving.signal };
+    const store: WorkerContext["store"] = {
+      ...shop.context.store,
+      putFile: async (...words) => {
+        leaving.abort(new AppError("worker-leaving"));
+        return shop.context.store.putFile(...words);
+      },
+    };
+    expect(await runJob({ ...context, store }, { actionKey, generation: 1 })).toBe("handed-back");
+    const [attempt] = await listAttempts(shop.context.db, actionKey);
+    expect(attempt).toMatchObject({ state: "handed-back", processor: "ffmpeg-cpu" });
   });
 
   /** An admitted job that only this test's own run takes. */

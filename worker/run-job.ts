@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { AppError, toAppError } from "@reelkeep/core/errors";
 import { findProfile } from "@reelkeep/core/media/profile";
 import { masterName } from "@reelkeep/core/object-keys";
-import { type JobAttempt, listAttempts } from "@reelkeep/db/job-attempts";
+import { type JobAttempt, listAttempts, recordProcessor } from "@reelkeep/db/job-attempts";
 import type { Job } from "@reelkeep/db/jobs";
 import { claimJob } from "@reelkeep/services/claim-job";
 import type { ServiceContext } from "@reelkeep/services/context";
@@ -135,8 +135,10 @@ async function work(
   return await transcodeFile({
     tools,
     engine,
-    onEngineRefused: (err) =>
-      log.warn({ err, attemptId: attempt.id }, "the card failed; the processor goes on"),
+    onEngine: async (processor, failure) => {
+      if (failure) log.warn({ err: failure }, "the card failed; the processor takes over");
+      await askAgain(() => recordProcessor(db, attempt.id, processor), signal);
+    },
     profile,
     sourcePath,
     workFolder: join(scratch.folder, "output"),

@@ -39,8 +39,8 @@ export interface TranscodeOptions {
   readonly preset?: EncoderPreset;
   /** The processor by default. Where a card fails, the processor takes the whole film over. */
   readonly engine?: EncoderEngine;
-  /** Told why the card failed; for logs alone. */
-  readonly onEngineRefused?: (cause: unknown) => void;
+  /** Told what makes the pictures before the first one, and again, with the card's failure, when it is replaced. */
+  readonly onEngine?: (processor: EncoderEngine["processor"], failure?: unknown) => void | Promise<void>;
   /** A job's: it leaves a preview and checkpoints, and goes on from earlier attempts' outputs, the newest first. */
   readonly earlier?: readonly EarlierOutput[];
   readonly signal?: AbortSignal | undefined;
@@ -105,6 +105,7 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
   await options.onPlan?.(plan);
 
   enter("encode");
+  await options.onEngine?.((options.engine ?? cpuEngine).processor);
   const encoded = await encodePlanned({ ...options, store, onMove }, plan);
   const [top] = encoded.tracks;
   const durationSeconds = secondsOf(top!);
@@ -150,7 +151,7 @@ async function encodePlanned(
     return { ...output, plan, processor: engine.processor };
   } catch (error) {
     if (error instanceof EngineRefused) {
-      options.onEngineRefused?.(error.cause);
+      await options.onEngine?.(cpuEngine.processor, error.cause);
       await clearWorkFolder(workFolder);
       return await encodePlanned({ ...options, engine: cpuEngine }, plan);
     }

@@ -49,7 +49,7 @@ export const mediaVersions = pgTable(
     /** Null for output that was imported. Unique: publishing twice from one attempt is the same version. */
     attemptId: uuid("attempt_id").references(() => jobAttempts.id),
     profile: text("profile").notNull(),
-    /** What made it: `ffmpeg-cpu`, `ffmpeg-nvenc`, `legacy-reference`. */
+    /** What made its pictures: `ffmpeg-cpu`, `ffmpeg-nvenc`, `legacy-reference`. */
     processor: text("processor").notNull(),
     /** Relative to the bucket, with its final slash. No host, so that the CDN's name can change. */
     prefix: text("prefix").notNull(),

@@ -108,6 +108,7 @@ describe("what FFmpeg is told for a card", () => {
     ["a codec", { codec: "prores", pixelFormat: "yuv422p10le" }],
     ["4:4:4 of H.264", { pixelFormat: "yuv444p" }],
     ["ten bits of H.264", { pixelFormat: "yuv420p10le" }],
+    ["what can be seen through", { codec: "vp9", pixelFormat: "yuva420p", alphaDecoder: "libvpx-vp9" }],
   ])("M6 %s that cards don't decode is decoded in memory and encoded on the card", (_, change) => {
     const args = argsFor(nvencEngine, change);
     expect(args).not.toContain("-hwaccel");
