@@ -53,6 +53,28 @@ function make(name: string, source: string, ...args: string[]): string {
   return file;
 }
 
+/** A film of 40 s with two languages and subtitles, slow enough to encode that its beginning is seen before its end. */
+export function makeBilingualFilm(name: string): string {
+  const subtitles = write("subtitles.srt", "1\n00:00:00,500 --> 00:00:39,000\nWords below the film\n\n");
+  const file = path.join(folder, name);
+  execFileSync(ffmpeg, [
+    ...["-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=40"],
+    ...["-f", "lavfi", "-i", "sine=f=300:d=40", "-f", "lavfi", "-i", "sine=f=600:d=40", "-i", subtitles],
+    ...["-map", "0", "-map", "1", "-map", "2", "-map", "3", "-c:v", "libx264", "-preset", "ultrafast"],
+    ...["-pix_fmt", "yuv420p", "-c:a", "aac", "-c:s", "srt"],
+    ...[
+      "-metadata:s:a:0",
+      "language=eng",
+      "-metadata:s:a:1",
+      "language=ger",
+      "-metadata:s:s:0",
+      "language=fre",
+    ],
+    file,
+  ]);
+  return file;
+}
+
 /** Words, whatever its name says. */
 export const writeText = (name: string): string => write(name, "Nothing but words.\n");
 
