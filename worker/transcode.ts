@@ -7,6 +7,7 @@ import { AppError, toAppError } from "@reelkeep/core/errors";
 import { defaultJobPolicy } from "@reelkeep/core/job/policy";
 import { findProfile, hlsTsUhdV1, profileNames } from "@reelkeep/core/media/profile";
 import { isResultName, masterName } from "@reelkeep/core/object-keys";
+import { chooseEngine } from "./ffmpeg/choose-engine.ts";
 import { findMediaTools } from "./ffmpeg/tools.ts";
 import { openScratch } from "./scratch.ts";
 import { directoryStore } from "./stages/directory-store.ts";
@@ -84,6 +85,7 @@ async function transcode(command: Command, abort: AbortController): Promise<Tran
 
   const { FFMPEG_PATH, FFPROBE_PATH, PATH } = process.env;
   const tools = await findMediaTools({ FFMPEG_PATH, FFPROBE_PATH, PATH });
+  const { engine } = await chooseEngine(tools);
   await using scratch = await openScratch(join(tmpdir(), "reelkeep"), source.size);
   let isWriting = false;
   let moves = 0;
@@ -96,6 +98,7 @@ async function transcode(command: Command, abort: AbortController): Promise<Tran
   try {
     return await transcodeFile({
       tools,
+      engine,
       profile,
       sourcePath: command.file,
       workFolder: scratch.folder,

@@ -3,8 +3,11 @@ import { describe, expect, it } from "vitest";
 import { passesOf } from "../stages/passes.ts";
 import { planEncode } from "../stages/plan.ts";
 import type { AudioProbe, VideoProbe } from "../stages/probe.ts";
+import { testTools } from "../testing/media.ts";
 import { encodeArgs } from "./args.ts";
-import { cpuEngine, type EncoderEngine, engineFor, nvencEngine } from "./engines.ts";
+import { cpuEngine, type EncoderEngine, encoderOptions, engineFor, nvencEngine } from "./engines.ts";
+import { gpuRefusalOf } from "./gpu.ts";
+import { run } from "./run.ts";
 
 const video: VideoProbe = {
   index: 0,
@@ -159,6 +162,16 @@ describe("what FFmpeg is told for a card", () => {
       optionOf(argsFor(cpuEngine, {}), "-force_key_frames:v:0"),
     );
     expect(args.join(" ")).not.toMatch(/libx264|-crf|sc_threshold/);
+  });
+
+  it("M6 each word is one that FFmpeg knows: where it fails, it fails for the card", async () => {
+    const rung = { crf: 23, maxRateBps: 900_000, h264Profile: "high", h264LevelIdc: 31 } as const;
+    const options = encoderOptions(nvencEngine, rung, { preset: "veryfast", reordersFrames: false });
+    const source = ["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=256x144:duration=0.2"];
+    const words = options.flatMap(([name, value]) => [`-${name}:v:0`, String(value)]);
+    const args = [...source, "-pix_fmt", "yuv420p", ...words, "-f", "null", "-"];
+    const { exitCode, stderrTail } = await run(testTools, "ffmpeg", args, { files: { gpu: true } });
+    expect(exitCode === 0 ? "works" : gpuRefusalOf(stderrTail)).not.toBe("failed");
   });
 });
 
