@@ -100,7 +100,7 @@ test("M4 X3 its languages can be chosen, and its captions", async () => {
 test("M11 X3 a picture of the film shows over the time line", async () => {
   const range = page.getByTestId("player").locator("media-time-range");
   await range.hover();
-  const image = page.getByTestId("player").locator("media-preview-thumbnail img");
+  const image = page.getByTestId("player").locator("media-preview-thumbnail[slot=preview] img");
   await expect
     .poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth))
     .toBeGreaterThan(1000);

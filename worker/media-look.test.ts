@@ -116,3 +116,64 @@ describe("sound of many channels", () => {
     for (const { mean } of mono) expect(Math.abs(mean - meanOf(0.5))).toBeLessThan(0.5);
   });
 });
+
+describe("high dynamic range", () => {
+  /** SMPTE ST 2084: the 10-bit code of a light in cd/m², in limited range. */
+  const pq = (nits: number): number => {
+    const y = (nits / 10_000) ** 0.1593017578125;
+    return 64 + 876 * ((0.8359375 + 18.8515625 * y) / (1 + 18.6875 * y)) ** 78.84375;
+  };
+  /** ITU-R BT.2100: the 10-bit code of a scene light from 0 to 1, in limited range. */
+  const hlg = (light: number): number =>
+    64 +
+    876 *
+      (light <= 1 / 12 ? Math.sqrt(3 * light) : 0.17883277 * Math.log(12 * light - 0.28466892) + 0.55991073);
+
+  /** Four grey stripes of these codes, black first. */
+  async function stripes(transfer: string, codes: readonly number[]): Promise<number[]> {
+    const steps = codes.map((code, i) => `if(lt(X,${(i + 1) * 80}),${Math.round(code)}`).join(",");
+    const lum = `${steps},0${")".repeat(codes.length)}`;
+    const graph = `color=gray:s=320x180:r=10:d=1,format=yuv420p10le,geq=lum='${lum}':cb=512:cr=512`;
+    const tags = [
+      "-color_primaries",
+      "bt2020",
+      "-color_trc",
+      transfer,
+      "-colorspace",
+      "bt2020nc",
+      "-color_range",
+      "tv",
+    ];
+    const x264 = ["-c:v", "libx264", "-preset", "ultrafast", "-crf", "4"];
+    const { folder, path, out } = await film("hdr.mp4", "-f", "lavfi", "-i", graph, ...tags, ...x264);
+    const { plan } = await transcodeInto(folder, path);
+    expect(plan.video.hdr).not.toBeNull();
+    const { joinedPath, streams } = await inspectTrack(out, "240p");
+    expect(streams[0]).toMatchObject({ pix_fmt: "yuv420p", color_transfer: "bt709", color_space: "bt709" });
+    const light: number[] = [];
+    for (const i of codes.keys()) {
+      const { r, g, b } = await meanColor(joinedPath, { x: i * 80 + 20, y: 20, w: 40, h: 140 });
+      // What was neutral still is.
+      expect(Math.max(r, g, b) - Math.min(r, g, b)).toBeLessThanOrEqual(8);
+      light.push(g);
+    }
+    return light;
+  }
+
+  it("M4 HDR10 keeps black black, greys apart and white bright, and stays neutral", async () => {
+    const [black, dark, white, bright] = await stripes("smpte2084", [64, pq(20), pq(203), pq(1000)]);
+    expect(black).toBeLessThan(16);
+    expect(dark).toBeGreaterThan(black! + 20);
+    // Diffuse white of ITU-R BT.2408; above it there is still something to tell apart.
+    expect(white).toBeGreaterThan(140);
+    expect(bright).toBeGreaterThan(white! + 20);
+  });
+
+  it("M4 HLG does so too", async () => {
+    const [black, dark, white, bright] = await stripes("arib-std-b67", [64, hlg(0.02), hlg(0.265), hlg(1)]);
+    expect(black).toBeLessThan(16);
+    expect(dark).toBeGreaterThan(black! + 20);
+    expect(white).toBeGreaterThan(140);
+    expect(bright).toBeGreaterThan(white! + 20);
+  });
+});

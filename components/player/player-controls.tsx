@@ -6,7 +6,6 @@ import {
   MediaMuteButton,
   MediaPipButton,
   MediaPlayButton,
-  MediaPreviewThumbnail,
   MediaPreviewTimeDisplay,
   MediaTimeDisplay,
   MediaTimeRange,
@@ -22,6 +21,7 @@ import {
   MediaRenditionMenu,
   MediaRenditionMenuButton,
 } from "media-chrome/react/menu";
+import { StoryboardPreview } from "./storyboard-preview.tsx";
 
 const speeds = [0.5, 0.75, 1, 1.25, 1.5, 2];
 
@@ -35,7 +35,7 @@ export function PlayerControls() {
       <MediaCaptionsMenu hidden anchor="auto" />
       <div className="reelkeep-bar">
         <MediaTimeRange>
-          <MediaPreviewThumbnail slot="preview" />
+          <StoryboardPreview />
           <MediaPreviewTimeDisplay slot="preview" />
         </MediaTimeRange>
         <MediaControlBar>

@@ -141,3 +141,10 @@ export async function meanColor(
   );
   return { r: stdout[0]!, g: stdout[1]!, b: stdout[2]! };
 }
+
+/** The mean level of a file's sound, in dB of full scale. */
+export async function levelOf(path: string): Promise<number> {
+  const args = ["-nostdin", "-hide_banner", "-i", path, "-vn", "-af", "volumedetect", "-f", "null", "-"];
+  const { stderr } = await execFileAsync(testTools.ffmpeg, args, large);
+  return Number(/mean_volume: (-?[\d.]+) dB/.exec(stderr)?.[1]);
+}
