@@ -23,7 +23,7 @@ export const jobAttempts = pgTable(
     machineId: text("machine_id"),
     state: attemptState("state").notNull().default("running"),
     stage: stage("stage").notNull().default("claim"),
-    /** What makes the pictures: `ffmpeg-cpu`, `ffmpeg-nvenc`; null until encoding has begun. */
+    /** What makes the pictures: `ffmpeg-cpu`, `ffmpeg-nvenc`; null until encoding has begun. Changes when a card fails. */
     processor: text("processor"),
     /** Everything that this attempt writes lies below it. */
     outputPrefix: text("output_prefix").notNull(),
