@@ -23,7 +23,7 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const profileName = "hls-ts-lite-v1";
 
 /** Of the whole, at most so much: a/b, a/c, a/d. */
-const bounds = { bareCpu: 1.05, bareWall: 1.08, eachCpu: 0.82, normalisedCpu: 0.53 };
+const bounds = { bareCpu: 1.05, bareWall: 1.08, eachCpu: 0.82, normalisedCpu: 0.53, copiedCpu: 0.6 };
 
 const report = createReport();
 const stack = await startBenchStack({ PROFILE: profileName });
@@ -32,13 +32,14 @@ try {
     `TRANSCODE: a film of ${seconds} s, 1080p30, into three renditions with sound; ${rounds} rounds in turns, medians.
 x264 veryfast with the same rates and sizes everywhere. a is the worker's whole process tree on the local stack, from
 its start to its end: claim, download, probe, encode, upload, poster, verification, publication; the storage server
-isn't counted. The others write to the local disk, and each makes the poster too.`,
+isn't counted. The others write to the local disk, and each makes the posters too; b makes the storyboard.`,
   );
   const film = makeFilm(stack.dataDir, { seconds });
   const profile = findProfile(profileName)!;
   const tools = await findMediaTools(process.env);
   const plan = planEncode(await probeSource(tools, film, profile), profile);
   await measure(plan, film);
+  await measureCopied(makeFilm(stack.dataDir, { seconds, conforms: true }));
 } finally {
   await stack.stop();
 }
@@ -135,4 +136,39 @@ async function measure(plan: EncodePlan, film: string): Promise<void> {
     report.bound(a.ssim >= b.ssim - 0.002, `the worker's ${rendition.name} is worse than b's`);
   }
   report.table(["", "SSIM of a", "of b", "a", "b"], rows);
+}
+
+/** A film whose own picture and sound are what would be made of them. */
+async function measureCopied(film: string): Promise<void> {
+  const profile = findProfile(profileName)!;
+  const tools = await findMediaTools(process.env);
+  const plan = planEncode(await probeSource(tools, film, profile), profile);
+  const [worker, limit]: Cost[][] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    worker!.push((await byWorker(stack, profileName, film)).cost);
+    const to = path.join(stack.dataDir, "ways", "copied");
+    mkdirSync(to, { recursive: true });
+    const costs: Cost[] = [];
+    for (const command of [bare(plan, film, to), ...posters(plan, film, to)])
+      costs.push(await costOf(command, stack.dataDir));
+    limit!.push(sumOf(costs));
+    rmSync(to, { recursive: true });
+  }
+  const [a, b] = [medianOf(worker!), medianOf(limit!)];
+  report.say(
+    "COPIED: a film of the same length whose own stream is the largest rendition's, and its sound ours.",
+  );
+  report.table(
+    ["", "CPU s", "wall s", "a / b, CPU"],
+    [
+      [
+        "a  the worker, taking both over",
+        a.cpuSeconds.toFixed(1),
+        a.wallSeconds.toFixed(1),
+        (a.cpuSeconds / b.cpuSeconds).toFixed(3),
+      ],
+      ["b  one bare FFmpeg, encoding all", b.cpuSeconds.toFixed(1), b.wallSeconds.toFixed(1), ""],
+    ],
+  );
+  report.bound(a.cpuSeconds / b.cpuSeconds <= bounds.copiedCpu, `copied, a/b is above ${bounds.copiedCpu}`);
 }

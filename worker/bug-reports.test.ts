@@ -219,7 +219,7 @@ describe("pictures", () => {
     },
   );
 
-  it.for(["1164x767", "1x1", "3x5", "161x121", "1024x17", "17x1024"])(
+  it.for(["1164x767", "3x5", "161x121", "1024x17", "17x1024"])(
     "M2 Chocobozzz/PeerTube#4155 %s becomes a picture of even sides",
     async (size) => {
       const film = await make(

@@ -1,4 +1,6 @@
 /** The whole way of one local file into verified HLS; jobs and the command line both take it. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { MultivariantPlaylist } from "@reelkeep/core/hls/types";
 import type { Stage } from "@reelkeep/core/job/attempt-machine";
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
@@ -106,13 +108,25 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
 
   enter("encode");
   await options.onEngine?.((options.engine ?? cpuEngine).processor);
-  const encoded = await encodePlanned({ ...options, store, onMove }, plan);
+  const [encodeFolder, besideFolder] = [join(workFolder, "encode"), join(workFolder, "beside")];
+  for (const folder of [encodeFolder, besideFolder]) await mkdir(folder, { recursive: true });
+  const { main: encoded, beside: posters } = await withBeside(
+    signal,
+    () => encodePlanned({ ...options, workFolder: encodeFolder, store, onMove }, plan),
+    (ending) => storePosters(tools, plan, sourcePath, besideFolder, store, { onMove, signal: ending }),
+  );
   const [top] = encoded.tracks;
   const durationSeconds = secondsOf(top!);
   await checkDuration(tools, sourcePath, probe, durationSeconds, watch);
-  const beside = [tools, encoded.plan, sourcePath, workFolder, store] as const;
-  const subtitles = await storeSubtitles(...beside, durationSeconds, watch);
-  const posters = await storePosters(...beside, watch);
+  const subtitles = await storeSubtitles(
+    tools,
+    plan,
+    sourcePath,
+    besideFolder,
+    store,
+    durationSeconds,
+    watch,
+  );
   const storyboard = await storeStoryboard(store, encoded.plan, encoded.sheets, durationSeconds, signal);
   const tracks = [...encoded.tracks, ...subtitles];
   const master = await storePlaylists(store, encoded.plan, tracks, signal);
@@ -130,6 +144,28 @@ export async function transcodeFile(options: TranscodeOptions): Promise<Transcod
     storyboardName: storyboard,
     inventory,
   };
+}
+
+/**
+ * Small work at the same time as the main one, whose end doesn't wait for it long: where the main work fails, the
+ * other is ended, and nothing of either goes on once this has settled.
+ */
+async function withBeside<Main, Beside>(
+  signal: AbortSignal | undefined,
+  main: () => Promise<Main>,
+  beside: (signal: AbortSignal) => Promise<Beside>,
+): Promise<{ main: Main; beside: Beside }> {
+  const ending = new AbortController();
+  const other = beside(signal ? AbortSignal.any([signal, ending.signal]) : ending.signal);
+  // Its failure is awaited once the main work is done.
+  other.catch(() => {});
+  try {
+    return { main: await main(), beside: await other };
+  } catch (error) {
+    ending.abort(error);
+    await other.catch(() => {});
+    throw error;
+  }
 }
 
 /** Encodes by the plan, or the plain way where its short cuts don't fit the source; without a card that fails. */

@@ -1,6 +1,14 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 
+/** Above what our largest rendition may cost. */
+const cameras = ["-b:v", "8M", "-maxrate", "10M", "-bufsize", "16M"];
+/** Within it, in closed groups of five seconds, and in colours that it names. */
+const ours = [
+  ...["-b:v", "5M", "-maxrate", "5M", "-bufsize", "8M", "-g", "150", "-sc_threshold", "0"],
+  ...["-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709"],
+];
+
 /**
  * A film that costs an encoder what a real one does: a texture whose detail falls with its fineness as in nature
  * (each octave half as strong), over which the camera wanders, a lighter shape that moves against it, and grain.
@@ -8,11 +16,11 @@ import path from "node:path";
  */
 export function makeFilm(
   folder: string,
-  { seconds, size = "1920x1080" }: { seconds: number; size?: string },
+  { seconds, size = "1920x1080", conforms = false }: { seconds: number; size?: string; conforms?: boolean },
 ): string {
   const ffmpeg = process.env.FFMPEG_PATH || "ffmpeg";
   const texture = path.join(folder, "texture.png");
-  const film = path.join(folder, `film-${seconds}-${size}.mp4`);
+  const film = path.join(folder, `film-${seconds}-${size}${conforms ? "-conforming" : ""}.mp4`);
   const quiet = ["-nostdin", "-v", "error", "-y"];
   const octaves = [8, 16, 32, 64, 128, 256].map(
     (cells) => `color=gray:s=${cells * 4}x${cells * 3}:d=0.1:r=10`,
@@ -45,8 +53,8 @@ export function makeFilm(
     ...["-loop", "1", "-framerate", "30", "-t", String(seconds), "-i", texture],
     ...["-f", "lavfi", "-t", String(seconds), "-i", "anoisesrc=color=pink:amplitude=0.2:sample_rate=48000"],
     ...["-filter_complex", graph.join(";"), "-map", "[picture]", "-map", "1:a"],
-    ...["-c:v", "libx264", "-preset", "veryfast", "-b:v", "8M", "-maxrate", "10M", "-bufsize", "16M"],
-    ...["-c:a", "aac", "-b:a", "128k", "-ac", "2", "-movflags", "+faststart", film],
+    ...["-c:v", "libx264", "-preset", "veryfast", ...(conforms ? ours : cameras)],
+    ...["-c:a", "aac", "-b:a", conforms ? "128k" : "256k", "-ac", "2", "-movflags", "+faststart", film],
   ]);
   return film;
 }

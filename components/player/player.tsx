@@ -48,7 +48,8 @@ export function Player({
             crossOrigin="use-credentials"
             playsInline
             preload="metadata"
-            poster={state.grant.posterUrl ?? posterUrl ?? undefined}
+            // The page hears of another choice; the grant is as old as the film.
+            poster={posterUrl ?? state.grant.posterUrl ?? undefined}
             onTimeUpdate={({ currentTarget }) => {
               if (position) position.current = currentTarget.currentTime;
             }}
