@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { median } from "../report.ts";
 
@@ -19,26 +19,50 @@ export interface Command {
   readonly cwd?: string;
 }
 
+/** Where Linux counts the processor time of a group of processes: cgroups(7), version 2 or the older one. */
+const accounts = [
+  {
+    parent: "/sys/fs/cgroup",
+    isHere: () => existsSync("/sys/fs/cgroup/cgroup.controllers"),
+    seconds: (group: string) =>
+      Number(/usage_usec (\d+)/.exec(readFileSync(`${group}/cpu.stat`, "utf8"))?.[1]) / 1e6,
+  },
+  {
+    parent: "/sys/fs/cgroup/cpuacct",
+    isHere: () => existsSync("/sys/fs/cgroup/cpuacct/cpuacct.usage"),
+    seconds: (group: string) => Number(readFileSync(`${group}/cpuacct.usage`, "utf8")) / 1e9,
+  },
+] as const;
+
 /**
- * Runs a command to its end. Its cost is what the shell's `time` says: the kernel adds up every descendant that was
- * waited for. getrusage(2), RUSAGE_CHILDREN.
+ * Runs a command to its end and answers what it has cost, in a control group of its own: a cage leaves before the
+ * kernel could add its children's time to it, so what `time` says would be far too little.
  *
- * @throws Error with the end of its log where it fails.
+ * @throws Error with the end of its log where it fails; where there are no control groups to make.
  */
 export async function costOf({ program, args, env, cwd }: Command, folder: string): Promise<Cost> {
-  const [log, times] = [path.join(folder, "command.log"), path.join(folder, "times")];
-  const script = `TIMEFORMAT='%3U %3S %3R'; { time "$@" >"$LOG" 2>&1; } 2>"$TIMES"`;
-  const shell = spawn("bash", ["-c", script, "bash", program, ...args], {
-    ...(cwd === undefined ? {} : { cwd }),
-    stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, ...env, LOG: log, TIMES: times, LC_ALL: "C" },
-  });
-  const [code] = await once(shell, "close");
-  if (code !== 0)
-    throw new Error(`${path.basename(program)} failed: ${readFileSync(log, "utf8").slice(-2000)}`);
-  const [user, system, wall] = readFileSync(times, "utf8").trim().split(" ").map(Number);
-  for (const file of [log, times]) rmSync(file);
-  return { cpuSeconds: user! + system!, wallSeconds: wall! };
+  const account = accounts.find(({ isHere }) => isHere());
+  if (!account) throw new Error("This benchmark needs Linux's control groups.");
+  const group = path.join(account.parent, `reelkeep-bench-${process.pid}`);
+  mkdirSync(group);
+  const log = path.join(folder, "command.log");
+  try {
+    const script = `echo $$ >"$GROUP/cgroup.procs" && exec "$@" >"$LOG" 2>&1`;
+    const startedMs = performance.now();
+    const shell = spawn("bash", ["-c", script, "bash", program, ...args], {
+      ...(cwd === undefined ? {} : { cwd }),
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, ...env, LOG: log, GROUP: group },
+    });
+    const [code] = await once(shell, "close");
+    const wallSeconds = (performance.now() - startedMs) / 1000;
+    if (code !== 0)
+      throw new Error(`${path.basename(program)} failed: ${readFileSync(log, "utf8").slice(-2000)}`);
+    return { cpuSeconds: account.seconds(group), wallSeconds };
+  } finally {
+    rmSync(log, { force: true });
+    rmdirSync(group);
+  }
 }
 
 export const sumOf = (costs: readonly Cost[]): Cost => ({

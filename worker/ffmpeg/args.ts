@@ -1,9 +1,10 @@
 /** FFmpeg's words for a plan. */
+import type { VideoProbe } from "../stages/describe-video.ts";
 import type { Pass } from "../stages/passes.ts";
 import { type EncodePlan, encodedRenditions, type PlannedSubtitles } from "../stages/plan.ts";
-import { decoderArgs } from "../stages/probe.ts";
 import { cpuEngine, decodingArgs, type EncoderEngine, encoderOptions } from "./engines.ts";
-import { filterGraph, pictureSteps, soundPad, storyboardPad, videoPad } from "./filter-graph.ts";
+import { filterGraphs, soundPad, storyboardPad, videoPad } from "./filter-graph.ts";
+import { pictureSteps } from "./picture-steps.ts";
 import { inputSandbox, inputUrl } from "./tools.ts";
 
 /** FFmpeg's own list of the segments it has finished, in each rendition's folder; never published. */
@@ -52,7 +53,6 @@ export function encodeArgs(order: PassOrder): string[] {
   const { plan, pass, sourcePath } = order;
   // What isn't encoded has no use for a card.
   const engine = encodedRenditions(plan).length > 0 ? order.engine : cpuEngine;
-  const graph = filterGraph(plan, pass, engine);
   return [
     ...quiet,
     "-progress",
@@ -64,7 +64,7 @@ export function encodeArgs(order: PassOrder): string[] {
     ...(pass.window ? decodingArgs(engine, plan.video) : []),
     "-i",
     inputUrl(sourcePath),
-    ...(graph ? ["-filter_complex", graph] : []),
+    ...filterGraphs(plan, pass, engine).flatMap((graph) => ["-filter_complex", graph]),
     ...pass.renditions.flatMap((_, index) => pictureArgs(order, index)),
     ...pass.sounds.flatMap(soundArgs),
     ...(pass.renditions.length + pass.sounds.length > 0 ? hlsArgs(order) : []),
@@ -72,11 +72,13 @@ export function encodeArgs(order: PassOrder): string[] {
   ];
 }
 
+/** The options before an input whose picture needs a decoder of its own. */
+const decoderArgs = ({ decoder, index }: VideoProbe): string[] => (decoder ? [`-c:${index}`, decoder] : []);
+
 /** A later window keeps the source's clock and begins to read shortly before its own first picture. */
 function readingArgs(plan: EncodePlan, { window }: Pass): string[] {
-  const { alphaDecoder, index } = plan.video;
   const decoding = [
-    ...decoderArgs(alphaDecoder, index),
+    ...decoderArgs(plan.video),
     ...(window && plan.copied && plan.renditions.length === 1 ? ["-skip_frame", "nokey"] : []),
   ];
   if (plan.windows.length === 1 || !window) return decoding;
@@ -203,7 +205,7 @@ export function posterArgs(
     ...inputSandbox,
     "-noautorotate",
     ...(at.seconds > 0 ? ["-ss", at.seconds.toFixed(3)] : []),
-    ...decoderArgs(plan.video.alphaDecoder, plan.video.index),
+    ...decoderArgs(plan.video),
     ...["-t", "4", "-i", inputUrl(sourcePath)],
     ...["-filter_complex", `[0:${plan.video.index}]${steps.join(",")},scale=out_range=pc[poster]`],
     ...["-map", "[poster]", "-frames:v", "1", "-c:v", "mjpeg", "-q:v", "4", "-map_metadata", "-1"],

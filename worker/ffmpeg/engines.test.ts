@@ -1,8 +1,9 @@
 import { hlsTsV1 } from "@reelkeep/core/media/profile";
 import { describe, expect, it } from "vitest";
+import type { VideoProbe } from "../stages/describe-video.ts";
 import { passesOf } from "../stages/passes.ts";
 import { planEncode } from "../stages/plan.ts";
-import type { AudioProbe, VideoProbe } from "../stages/probe.ts";
+import type { AudioProbe } from "../stages/probe.ts";
 import { testTools } from "../testing/media.ts";
 import { encodeArgs } from "./args.ts";
 import { cpuEngine, type EncoderEngine, encoderOptions, engineFor, nvencEngine } from "./engines.ts";
@@ -12,17 +13,20 @@ import { run } from "./run.ts";
 const video: VideoProbe = {
   index: 0,
   codec: "h264",
+  decoder: null,
   coded: { width: 1280, height: 720 },
   pixelAspect: { num: 1, den: 1 },
+  isMirrored: false,
   rotation: 0,
   displayed: { width: 1280, height: 720 },
   frameRate: 25,
   frameRateBase: 25,
   pixelFormat: "yuv420p",
-  alphaDecoder: null,
   isFullRange: false,
   colorMatrix: "bt709",
+  colorPrimaries: "bt709",
   hdr: null,
+  peakNits: 1000,
   isInterlaced: false,
   h264: null,
   lateSeconds: 0,
@@ -32,6 +36,8 @@ const sound: AudioProbe = {
   codec: "aac",
   profile: "LC",
   channels: 2,
+  layout: "stereo",
+  lateSeconds: 0,
   sampleRateHz: 48_000,
   language: null,
   title: null,
@@ -47,10 +53,10 @@ function argsFor(engine: EncoderEngine, change: Partial<VideoProbe>, audio = [so
   return encodeArgs({ plan, pass: pass!, sourcePath: "/tmp/x", preset: "veryfast", engine, firstSegment: 1 });
 }
 
-/** The chains of the pictures, one for each rendition and the storyboard's. */
+/** The chains of the pictures, one for each rendition and the storyboard's, without the choice of frames. */
 function chains(args: readonly string[]): string[] {
   const graph = args[args.indexOf("-filter_complex") + 1]!;
-  return graph.split(";").filter((chain) => !chain.includes("aresample"));
+  return graph.split(";").map((chain) => chain.replace(/select='[^']*',/, ""));
 }
 const optionOf = (args: readonly string[], name: string) => args[args.indexOf(name) + 1];
 

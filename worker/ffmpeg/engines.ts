@@ -1,6 +1,6 @@
 /** How a run makes its pictures: on the processor, or on one of NVIDIA's cards. Data, and the words that follow of it. */
 import type { LadderRendition } from "@reelkeep/core/media/ladder";
-import type { VideoProbe } from "../stages/probe.ts";
+import type { VideoProbe } from "../stages/describe-video.ts";
 import type { EncoderPreset } from "./args.ts";
 import type { CardFormat } from "./card-steps.ts";
 import { cudaDecoding, type GpuAbilities } from "./gpu.ts";

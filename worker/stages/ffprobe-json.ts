@@ -32,6 +32,16 @@ const ratio = z
     return Number(num) > 0 && Number(den) > 0 ? { num: Number(num), den: Number(den) } : null;
   });
 
+/** "1000", "40000000/10000" or 1000 as a number, or null. */
+const quotient = z
+  .union([z.string(), z.number()])
+  .nullish()
+  .catch(null)
+  .transform((value) => {
+    const [, num, den = "1"] = /^(\d+(?:\.\d+)?)(?:\/(\d+))?$/.exec(String(value)) ?? [];
+    return num !== undefined && Number(den) > 0 ? Number(num) / Number(den) : null;
+  });
+
 const flags = z.record(z.string(), z.number().catch(0)).catch({});
 /** The entries that can be read. */
 const list = <Item extends z.ZodType>(item: Item) =>
@@ -44,7 +54,11 @@ const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.object(s
 
 const sideDataSchema = object({
   side_data_type: word,
+  /** Three lines of three numbers, each line after its offset. */
+  displaymatrix: word,
   rotation: number,
+  max_content: quotient,
+  max_luminance: quotient,
   dv_profile: number,
   dv_bl_signal_compatibility_id: number,
 });
@@ -71,6 +85,7 @@ const streamSchema = object({
   start_time: number,
   duration: number,
   channels: number,
+  channel_layout: word,
   sample_rate: number,
   disposition: flags,
   tags: z.record(z.string(), z.string().catch("")).catch({}),
@@ -85,7 +100,11 @@ const frameSchema = object({
   color_range: word,
   color_space: word,
   color_transfer: word,
+  color_primaries: word,
   sample_aspect_ratio: ratio,
+  channels: number,
+  channel_layout: word,
+  side_data_list: list(sideDataSchema),
 });
 export type FfprobeFrame = z.infer<typeof frameSchema>;
 

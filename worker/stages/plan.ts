@@ -3,9 +3,11 @@ import { type LadderRendition, planLadder } from "@reelkeep/core/media/ladder";
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
 import { nameTracks } from "@reelkeep/core/media/track-names";
 import { soundFolder, subtitlesFolder } from "@reelkeep/core/object-keys";
+import type { SoundSource } from "../ffmpeg/sound-steps.ts";
+import type { VideoProbe } from "./describe-video.ts";
 import { planStoryboard, type StoryboardPlan } from "./plan-storyboard.ts";
 import { planWindows, type Window } from "./plan-windows.ts";
-import type { SourceProbe, VideoProbe } from "./probe.ts";
+import type { AudioProbe, SourceProbe } from "./probe.ts";
 
 /** A track beside the picture, below the version's prefix in its own folder. */
 interface PlannedTrack {
@@ -20,7 +22,7 @@ export interface PlannedSound extends PlannedTrack {
   readonly bitRateBps: number;
   readonly sampleRateHz: number;
   readonly channels: number;
-  readonly sourceChannels: number;
+  readonly source: SoundSource;
   /** Whether the source's own stream is taken over without encoding. */
   readonly isCopied: boolean;
 }
@@ -135,10 +137,12 @@ function planSounds({ audio }: SourceProbe, profile: EncodingProfile): PlannedSo
     streamIndex: tracks[i]!.index,
     ...names,
     ...profile.audio,
-    sourceChannels: tracks[i]!.channels,
+    source: soundOf(tracks[i]!),
     isCopied: false,
   }));
 }
+
+const soundOf = ({ channels, layout, lateSeconds }: AudioProbe) => ({ channels, layout, lateSeconds });
 
 function planSubtitles({ subtitles }: SourceProbe): PlannedSubtitles[] {
   const tracks = subtitles.slice(0, subtitlesMax);

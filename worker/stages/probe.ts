@@ -1,63 +1,36 @@
 /** The stage that decides whether a file can become a video, and what kind of video it is (M1). */
 import { open, stat } from "node:fs/promises";
 import { AppError } from "@reelkeep/core/errors";
-import { displayedSize, type Ratio, type Rotation, type Size } from "@reelkeep/core/media/displayed-size";
 import type { EncodingProfile } from "@reelkeep/core/media/profile";
 import { checkVideoFacts, requireVideo } from "@reelkeep/core/upload/admission";
 import { readSignature, signatureBytes } from "@reelkeep/core/upload/signature";
 import { probeLimits } from "../ffmpeg/limits.ts";
 import { type RunWatch, run } from "../ffmpeg/run.ts";
 import { inputSandbox, inputUrl, type MediaTools } from "../ffmpeg/tools.ts";
+import { describeVideo, type VideoProbe } from "./describe-video.ts";
 import { type FfprobeAnswer, type FfprobeFrame, type FfprobeStream, parseFfprobe } from "./ffprobe-json.ts";
 import { scanPackets } from "./scan-packets.ts";
 
-/** The source's main picture. Indexes are FFmpeg's stream indexes. */
-export interface VideoProbe {
-  readonly index: number;
-  readonly codec: string;
-  readonly coded: Size;
-  readonly pixelAspect: Ratio;
-  readonly rotation: Rotation;
-  readonly displayed: Size;
-  /** Frames per second on average; null when the file doesn't say. */
-  readonly frameRate: number | null;
-  /** The finest clock that all frames fit; far above `frameRate` where the rate varies. */
-  readonly frameRateBase: number | null;
-  readonly pixelFormat: string | null;
-  /** The only decoder that sees this picture's transparency; null where every decoder does, or there is none. */
-  readonly alphaDecoder: string | null;
-  readonly isFullRange: boolean;
-  /** The YCbCr matrix as FFmpeg names it; null when the file doesn't say. */
-  readonly colorMatrix: string | null;
-  /** Perceptual quantizer (HDR10, Dolby Vision) or hybrid log-gamma; null for standard dynamic range. */
-  readonly hdr: "pq" | "hlg" | null;
-  readonly isInterlaced: boolean;
-  /** What the stream itself could be taken over by; see `plan-copy.ts`. Null where nothing speaks for it. */
-  readonly h264: H264Facts | null;
-  /** How long after the source's beginning the first picture that can be decoded comes. */
-  readonly lateSeconds: number;
+/** Which loudspeakers a sound track is for. */
+export interface ChannelShape {
+  readonly channels: number;
+  /** FFmpeg's name, e.g. `5.1(side)`; null when the file doesn't say. */
+  readonly layout: string | null;
 }
 
-/** An H.264 stream that is plain: progressive, upright, in the colours that players assume. */
-export interface H264Facts {
-  /** As FFprobe names it, e.g. `High`. */
-  readonly profile: string;
-  /** 31 is level 3.1. */
-  readonly levelIdc: number;
-}
-
-export interface AudioProbe {
+export interface AudioProbe extends ChannelShape {
   readonly index: number;
   readonly codec: string;
   /** As FFprobe names it, e.g. `LC`. */
   readonly profile: string | null;
-  readonly channels: number;
   readonly sampleRateHz: number;
   /** As the file writes it; null when it doesn't say. */
   readonly language: string | null;
   /** What somebody called the track. */
   readonly title: string | null;
   readonly isDefault: boolean;
+  /** How long after the source's beginning it begins. */
+  readonly lateSeconds: number;
   /** When it ends, after the source's beginning; null when the file doesn't say. */
   readonly endSeconds: number | null;
 }
@@ -119,14 +92,9 @@ export async function probeSource(
   if (!stream.codec_name || !width || !height) throw unsupportedCodec(stream);
   checkVideoFacts({ width, height, hasVideo: true, durationSeconds: null }, profile.limits);
 
-  const alphaDecoder = await findAlphaDecoder(tools, path, stream, watch);
   const frames = await decodeSome(tools, path, stream.index, watch);
-  const video = describeVideo(
-    answer,
-    stream,
-    { codec: stream.codec_name, coded: { width, height }, alphaDecoder },
-    frames,
-  );
+  const decoder = await findAlphaDecoder(tools, path, stream, watch);
+  const video = describeVideo(answer, stream, stream.codec_name, { width, height }, frames, decoder);
   const stated = statedDuration(answer, stream) ?? (await measuredDuration(tools, path, stream.index, watch));
   checkVideoFacts({ ...video.coded, hasVideo: true, durationSeconds: stated }, profile.limits);
   const [sound, ...others] = await decodableAudio(tools, path, answer, watch);
@@ -223,7 +191,7 @@ function unsupportedCodec(stream: FfprobeStream): AppError {
 }
 
 const frameEntries =
-  "frame=best_effort_timestamp_time,interlaced_frame,pix_fmt,color_range,color_space,color_transfer,sample_aspect_ratio";
+  "frame=best_effort_timestamp_time,interlaced_frame,pix_fmt,color_range,color_space,color_transfer,color_primaries,sample_aspect_ratio,channels,channel_layout:frame_side_data";
 
 /** FFmpeg's own decoders of these don't know the transparency that WebM keeps beside the picture. */
 const alphaDecoders: Readonly<Record<string, string>> = { vp8: "libvpx", vp9: "libvpx-vp9" };
@@ -239,7 +207,7 @@ async function findAlphaDecoder(
   if (!decoder || (tags.alpha_mode ?? tags.ALPHA_MODE) !== "1") return null;
   // FFprobe takes no decoder's name.
   const one = ["-map", `0:${index}`, "-frames:v", "1", "-f", "null", "-"];
-  const args = ["-v", "error", "-nostdin", ...inputSandbox, ...decoderArgs(decoder, index)];
+  const args = ["-v", "error", "-nostdin", ...inputSandbox, `-c:${index}`, decoder];
   const { exitCode } = await run(tools, "ffmpeg", [...args, "-i", inputUrl(path), ...one], {
     ...watch,
     files: { read: [path] },
@@ -247,10 +215,6 @@ async function findAlphaDecoder(
   });
   return exitCode === 0 ? decoder : null;
 }
-
-/** The options before an input whose stream needs a decoder of its own. */
-export const decoderArgs = (decoder: string | null, index: number): string[] =>
-  decoder ? [`-c:${index}`, decoder] : [];
 
 /** The first frames of a stream. @throws AppError `undecodable-video` when there are none. */
 async function decodeSome(
@@ -278,65 +242,6 @@ async function decodeFrames(
   return answer?.frames ?? [];
 }
 
-/** Frames know better than containers: a bitstream may be HDR below a header that says SDR. */
-function describeVideo(
-  { format }: FfprobeAnswer,
-  stream: FfprobeStream,
-  { codec, coded, alphaDecoder }: Pick<VideoProbe, "codec" | "coded" | "alphaDecoder">,
-  frames: readonly FfprobeFrame[],
-): VideoProbe {
-  const first = frames[0];
-  const pixelAspect = stream.sample_aspect_ratio ?? first?.sample_aspect_ratio ?? { num: 1, den: 1 };
-  const rotation = rotationOf(stream);
-  const pixelFormat = alphaDecoder ? "yuva420p" : (first?.pix_fmt ?? stream.pix_fmt);
-  const transfer = first?.color_transfer ?? stream.color_transfer;
-  return {
-    index: stream.index,
-    codec,
-    coded,
-    pixelAspect,
-    rotation,
-    displayed: displayedSize(coded, pixelAspect, rotation),
-    frameRate: perSecond(stream.avg_frame_rate) ?? perSecond(stream.r_frame_rate),
-    frameRateBase: perSecond(stream.r_frame_rate),
-    pixelFormat,
-    alphaDecoder,
-    isFullRange: (first?.color_range ?? stream.color_range) === "pc" || /^yuvj/.test(pixelFormat ?? ""),
-    colorMatrix: first?.color_space ?? stream.color_space,
-    hdr: transfer === "smpte2084" ? "pq" : transfer === "arib-std-b67" ? "hlg" : null,
-    isInterlaced:
-      frames.some(({ interlaced_frame }) => interlaced_frame === 1) ||
-      ["tt", "bb", "tb", "bt"].includes(stream.field_order ?? ""),
-    h264: plainH264(stream, first),
-    lateSeconds: Math.max(
-      0,
-      (first?.best_effort_timestamp_time ?? stream.start_time ?? 0) - (format.start_time ?? 0),
-    ),
-  };
-}
-
-/** FFprobe counts anticlockwise; we count clockwise. Angles between are taken to the nearest quarter. */
-function rotationOf(stream: FfprobeStream): Rotation {
-  const anticlockwise = stream.side_data_list.find(({ rotation }) => rotation !== null)?.rotation ?? 0;
-  const quarters = Math.round(-anticlockwise / 90);
-  return ((((quarters % 4) + 4) % 4) * 90) as Rotation;
-}
-
-/** Whatever is marked in another way than players assume is left to the encoder. */
-function plainH264(stream: FfprobeStream, first: FfprobeFrame | undefined): H264Facts | null {
-  const { codec_name, profile, level, closed_captions, field_order, side_data_list } = stream;
-  const isMarkedOtherwise = [stream.color_primaries, stream.color_transfer, first?.color_transfer].some(
-    (marked) => marked && marked !== "bt709",
-  );
-  const isPlain =
-    codec_name === "h264" &&
-    field_order === "progressive" &&
-    closed_captions !== 1 &&
-    side_data_list.length === 0 &&
-    !isMarkedOtherwise;
-  return isPlain && profile && level ? { profile, levelIdc: level } : null;
-}
-
 const textCodecs = new Set(["subrip", "srt", "ass", "ssa", "mov_text", "webvtt", "text"]);
 
 /** Pictures of text (DVD, Blu-ray, DVB) aren't text. */
@@ -349,8 +254,6 @@ const textSubtitles = (streams: readonly FfprobeStream[]): SubtitlesProbe[] =>
       title: tags.title ?? null,
       isForced: disposition.forced === 1,
     }));
-
-const perSecond = (rate: Ratio | null): number | null => rate && rate.num / rate.den;
 
 /** The stream's own duration, else the container's less the stream's late start; null when neither is stated. */
 function statedDuration({ format }: FfprobeAnswer, stream: FfprobeStream): number | null {
@@ -423,12 +326,16 @@ async function decodableAudio(
     const { codec_type, codec_name: codec, profile, channels, sample_rate } = stream;
     if (codec_type !== "audio" || !codec || !channels || !sample_rate) continue;
     if (++looks > audioTracksMax) break;
-    if ((await decodeFrames(tools, path, stream.index, 50, watch)).length === 0) continue;
+    const frame = (await decodeFrames(tools, path, stream.index, 50, watch)).at(-1);
+    if (!frame) continue;
+    const lateSeconds = Math.max(0, (stream.start_time ?? 0) - (format.start_time ?? 0));
     found.push({
       index: stream.index,
       codec,
       profile,
-      channels,
+      channels: frame.channels ?? channels,
+      layout: frame.channels === null ? stream.channel_layout : frame.channel_layout,
+      lateSeconds,
       sampleRateHz: sample_rate,
       language: stream.tags.language ?? null,
       title: stream.tags.title ?? null,
