@@ -87,9 +87,9 @@ function colorSteps(video: VideoProbe, size: Size): Step[] {
 }
 
 /**
- * The luminance, in cd/m², that tone mapping takes for 1. The customary 100 darkens: BT.2390's curve towards an SDR
- * white of 203 cd/m² (BT.2408) puts greys of 10 and 50 cd/m² at luma 56 and 122, hable with 100 at 50 and 105, with 75
- * at 56 and 114. Smaller values lift shadows above the source's.
+ * The luminance, in cd/m², that tone mapping takes for 1. The customary 100 darkens: greys of 10 and 50 cd/m² become
+ * luma 73 and 122, where BT.2390's curve towards an SDR white of 203 cd/m² (BT.2408) has 78 and 138; with 75 they are
+ * 78 and 131, and what fills the screen stays within 8 % of either. Smaller values lift shadows above the source's.
  */
 const unitNits = 75;
 
@@ -97,11 +97,11 @@ const unitNits = 75;
 function toneMapSteps(video: VideoProbe): Step[] {
   const transfer = video.hdr === "pq" ? "smpte2084" : "arib-std-b67";
   return [
-    `zscale=transferin=${transfer}:${zscaleInput(video)}:transfer=linear:npl=${unitNits}`,
+    // Primaries on both sides: zscale fails where it has to guess one of them.
+    `zscale=transferin=${transfer}:${zscaleInput(video)}:transfer=linear:primaries=bt709:npl=${unitNits}`,
     "format=gbrpf32le",
-    "zscale=primaries=bt709",
     `tonemap=tonemap=hable:desat=0:peak=${(video.peakNits / unitNits).toFixed(3)}`,
-    `zscale=transfer=bt709:${limited}`,
+    `zscale=transfer=bt709:primaries=bt709:${limited}`,
   ];
 }
 

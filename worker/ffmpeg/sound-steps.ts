@@ -8,6 +8,8 @@ export interface SoundSource extends ChannelShape {
   readonly lateSeconds: number;
 }
 
+/** Of fewer than four frames of AAC, programs that guess a stream's kind make something else. */
+const durationSecondsMin = 0.1;
 /** Sound that begins later than this gets silence before it. */
 const lateSecondsMax = 0.05;
 
@@ -20,6 +22,7 @@ export const soundSteps = (source: SoundSource, sampleRateHz: number): Step[] =>
   ...mixSteps(source),
   source.lateSeconds > lateSecondsMax ? "aresample=async=1:first_pts=0" : "aresample=async=1",
   `aformat=sample_rates=${sampleRateHz}:channel_layouts=stereo`,
+  `apad=whole_dur=${durationSecondsMin}`,
 ];
 
 /** -3 dB, ITU-R BS.775-3 table 2; swresample's coefficients for the back too. */

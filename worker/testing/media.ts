@@ -87,16 +87,27 @@ export async function inspectTrack(outputFolder: string, name: string) {
 
 /**
  * How like the first pictures of two videos are (SSIM of the light, 0 to 1), the second shown upright and scaled to
- * the first's size by FFmpeg alone, which shares nothing with our filter graphs.
+ * the first's size, and before black where it is transparent, by FFmpeg alone, which shares nothing with our filter
+ * graphs.
  */
 export async function likenessOfFirstPictures(madePath: string, sourcePath: string): Promise<number> {
   const { streams } = await ffprobe(madePath, "-select_streams", "v", "-show_entries", "stream=width,height");
   const { width, height } = streams![0]!;
   const first = "trim=end_frame=1,setpts=0";
-  const graph = `[0:v]${first}[made];[1:v]${first},scale=${width}:${height}:out_range=tv,format=yuv420p[source];[made][source]ssim`;
+  const ground = `color=black:size=${width}x${height}[ground]`;
+  const shown = `[1:v]${first},scale=${width}:${height}:out_range=tv[shown]`;
+  const source = (await isTransparent(sourcePath))
+    ? `${ground};${shown};[ground][shown]overlay=format=auto:shortest=1,format=yuv420p[source]`
+    : `${shown};[shown]format=yuv420p[source]`;
+  const graph = `[0:v]${first}[made];${source};[made][source]ssim`;
   const args = ["-nostdin", "-hide_banner", "-i", madePath, "-i", sourcePath, "-filter_complex", graph];
   const { stderr } = await execFileAsync(testTools.ffmpeg, [...args, "-f", "null", "-"], large);
   return Number(/SSIM Y:([\d.]+)/.exec(stderr)?.[1]);
+}
+
+async function isTransparent(path: string): Promise<boolean> {
+  const { streams } = await ffprobe(path, "-select_streams", "v", "-show_entries", "stream=pix_fmt");
+  return /^(yuva|rgba|bgra|argb|gbrap)/.test(String(streams?.[0]?.pix_fmt));
 }
 
 /** How many pictures FFmpeg's own detector takes for interlaced, and for progressive; it leaves some open. */
