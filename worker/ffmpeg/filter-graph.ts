@@ -110,11 +110,9 @@ function timeSteps(
   const trim = [...edge("start", startSeconds), ...edge("end", endSeconds)];
   return [
     ...(trim.length > 0 ? [`trim=${trim.join(":")}`] : []),
-    // Not STARTPTS: FFmpeg builds the graph anew when the picture's size changes, and time would begin again.
-    ...(keepsTime ? [] : [`setpts=PTS-${video.lateSeconds.toFixed(6)}/TB`]),
-    // Keeps the frames' own times, unlike the fps filter. FFmpeg decodes some that FFprobe, by which time was set,
-    // passes over because they lean on a group that isn't there.
-    `select='${keepsTime ? "" : "gte(t,-0.001)*"}(isnan(prev_selected_t)+gte(abs(t-prev_selected_t),${frameGapSeconds(frameRateCap).toFixed(6)}))'`,
+    ...(keepsTime ? [] : ["setpts=PTS-STARTPTS"]),
+    // Keeps the frames' own times, unlike the fps filter.
+    `select='isnan(prev_selected_t)+gte(abs(t-prev_selected_t),${frameGapSeconds(frameRateCap).toFixed(6)})'`,
   ];
 }
 
