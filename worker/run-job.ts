@@ -147,7 +147,10 @@ async function work(
     signal,
     onTakenOver: (passes) => log.info({ passes }, "went on from an earlier attempt"),
     onMove: lease.moved,
-    onStage: progress.stage,
+    onStage: (stage) => {
+      log.info({ stage }, "stage");
+      progress.stage(stage);
+    },
     onPlan: progress.plan,
     onProgress: progress.encoded,
     onRenditionComplete: (rendition) =>
@@ -162,6 +165,7 @@ async function publish(
   result: TranscodeResult,
 ): Promise<RunOutcome> {
   lease.moved();
+  context.log.info({ stage: "publish" }, "stage");
   progress.stage("publish");
   lease.requireTime();
   signal.throwIfAborted();
