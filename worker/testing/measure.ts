@@ -35,3 +35,14 @@ export async function soundLevels(path: string, from = 0, to = 3600): Promise<Ch
   const peaks = read("Peak");
   return read("RMS").map((rmsDb, index) => ({ rmsDb, peakDb: peaks[index]! }));
 }
+
+/**
+ * How much each picture's odd lines differ from its even ones, on average, 0 to 255. Where nothing but upright stripes
+ * move, a whole picture has none of it, and two fields of different times have a lot.
+ */
+export async function fieldDifferences(path: string): Promise<number[]> {
+  const graph =
+    "split[a][b];[a]field=top[top];[b]field=bottom[bottom];[top][bottom]blend=all_mode=difference,signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-";
+  const text = await ffmpeg("-i", path, "-an", "-filter_complex", graph, "-f", "null", "-");
+  return [...text.matchAll(/YAVG=([\d.]+)/g)].map(([, level]) => Number(level));
+}
