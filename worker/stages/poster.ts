@@ -32,7 +32,8 @@ export async function storePosters(
     const name = posterName(names.length + 1);
     const path = join(workFolder, name);
     await run(tools, "ffmpeg", posterArgs(plan, sourcePath, path, at), {
-      ...watch,
+      // What it says is no sign that the film moves; that a picture is done is one.
+      signal: watch.signal,
       files: { read: [sourcePath], write: [workFolder] },
       limits: posterLimits,
     }).catch(unlessTooDemanding);
@@ -43,6 +44,7 @@ export async function storePosters(
       pictures.add(picture);
     }
     await rm(path, { force: true });
+    watch.onMove?.();
   };
   for (const seconds of plan.posterAtSeconds)
     if (names.length < suggestions) await make({ seconds, lit: true });
