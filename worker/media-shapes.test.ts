@@ -165,7 +165,6 @@ describe("fields", () => {
       [...interlacedArgs("bff", "720x576"), "-r", "25"],
       ["-c:v", "dvvideo", "-pix_fmt", "yuv420p"],
     ],
-    ["ProRes", "mov", interlacedArgs("tff"), ["-c:v", "prores_ks"]],
     [
       "DNxHD",
       "mov",

@@ -405,7 +405,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     bug: "Tell a full disk as a failure of the encoder",
-    file: "worker/stages/encode.ts",
+    file: "worker/stages/encode-pass.ts",
     from: 'return bavail * bsize < fullBytes ? new AppError("disk-full", { cause: error }) : error;',
     to: "return bavail < 0 ? bsize : error;",
     caughtBy: {
