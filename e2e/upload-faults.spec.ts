@@ -1,4 +1,4 @@
-import { expect, type Page, type Route, test } from "playwright/test";
+import { type Cookie, expect, type Page, type Route, test } from "playwright/test";
 import { makeLongVideo, makeSound, makeVideo, writeHostile, writeText } from "./media.ts";
 import { introduce, openAs, stack } from "./people.ts";
 
@@ -8,14 +8,19 @@ const threeParts = () => makeVideo("three-parts.mp4", 36, { bitsPerSecond: 3_000
 const onePiece = () => makeVideo("one-piece.mp4", 6);
 
 let page: Page;
+/** The first test's cookies, for the others: signing in anew for each would be too often in a short time. */
+let cookies: Cookie[] | undefined;
 
 test.beforeEach(async ({ browser }) => {
-  page = await openAs(browser, "/");
-  await page.waitForURL(/\/(welcome|sign-in)/);
-  if (page.url().includes("/welcome"))
-    await introduce(page, { ...person, code: stack.ownerCode }, /owner's account/);
-  else await introduce(page, { email: person.email }, /sign in/i);
+  page = await openAs(browser, "/", cookies ? { storageState: { cookies, origins: [] } } : {});
+  if (!cookies) {
+    await page.waitForURL(/\/(welcome|sign-in)/);
+    if (page.url().includes("/welcome"))
+      await introduce(page, { ...person, code: stack.ownerCode }, /owner's account/);
+    else await introduce(page, { email: person.email }, /sign in/i);
+  }
   await expect(page.getByRole("navigation", { name: "Filter" })).toBeVisible();
+  cookies ??= await page.context().cookies();
 });
 test.afterEach(() => page.context().close());
 
