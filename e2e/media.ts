@@ -11,7 +11,7 @@ const ffmpeg = process.env.FFMPEG_PATH || "ffmpeg";
 export function makeVideo(
   name: string,
   seconds: number,
-  options: { size?: string; bitsPerSecond?: number } = {},
+  options: { size?: string; bitsPerSecond?: number; pixelFormat?: "yuv420p" | "yuv444p" } = {},
 ): string {
   const file = path.join(folder, name);
   if (existsSync(file)) return file;
@@ -23,7 +23,7 @@ export function makeVideo(
     "-preset",
     "ultrafast",
     "-pix_fmt",
-    "yuv420p",
+    options.pixelFormat ?? "yuv420p",
     "-c:a",
     "aac",
     "-shortest",
